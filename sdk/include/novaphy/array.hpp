@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed memory with a version: Storage is the block, DeviceArray the shaped handle that the engine uses.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "novaphy/device.hpp"
+#include "novaphy/error.hpp"
+#include "novaphy/export.hpp"
+
+namespace novaphy {
+
+enum class DType : std::uint8_t { f32 = 0, i32 = 1, u32 = 2, u8 = 3 };
+
+constexpr std::size_t size_of(DType dtype) noexcept { return dtype == DType::u8 ? 1 : 4; }
+/// "float32", "int32", "uint32", "uint8".
+NOVAPHY_API const char* to_string(DType dtype) noexcept;
+
+template <class T> struct dtype_of;
+template <> struct dtype_of<float> { static constexpr DType value = DType::f32; };
+template <> struct dtype_of<std::int32_t> { static constexpr DType value = DType::i32; };
+template <> struct dtype_of<std::uint32_t> { static constexpr DType value = DType::u32; };
+template <> struct dtype_of<std::uint8_t> { static constexpr DType value = DType::u8; };
+
+/// Up to four extents, row-major and tightly packed. The first is the number of rows.
+class NOVAPHY_API Shape {
+ public:
+  static constexpr int kMaxDims = 4;
+  Shape() = default;  // zero dimensions: one element
+  Shape(std::initializer_list<std::int64_t> extents) : Shape(std::span(extents.begin(), extents.size())) {}
+  explicit Shape(std::span<const std::int64_t> extents);
+
+  int ndim() const noexcept { return ndim_; }
+  std::int64_t operator[](int axis) const noexcept { return extents_[static_cast<std::size_t>(axis)]; }
+  std::int64_t rows() const noexcept { return ndim_ == 0 ? 1 : extents_[0]; }
+  /// Elements in a row: the product of the extents after the first.
+  std::int64_t width() const noexcept;
+  std::int64_t size() const noexcept { return rows() * width(); }
+  std::span<const std::int64_t> extents() const noexcept { return {extents_.data(), static_cast<std::size_t>(ndim_)}; }
+  friend bool operator==(const Shape&, const Shape&) = default;
+
+ private:
+  std::array<std::int64_t, kMaxDims> extents_{};
+  int ndim_ = 0;
+};
+
+/// "(289, 3)".
+NOVAPHY_API std::string to_string(const Shape& shape);
+
+/// Whose array a storage is; used in messages: "'particle_q' of state #0".
+struct ArrayLabel {
+  std::string name;         ///< "particle_q"; empty for a nameless tensor
+  const char* owner = "";   ///< "model", "state", "control", "contacts" or "" (static text)
+  int owner_index = -1;     ///< states are numbered per Model in order of creation; -1 = no number
+};
+/// "'particle_q' of state #0", "'gravity' of model", or "a tensor".
+NOVAPHY_API std::string to_string(const ArrayLabel& label);
+
+/// One block of memory. Every write through the engine or Nova raises `version()`, so that a recording can tell
+/// that a value which it needs was overwritten. Not thread-safe: one writer at a time.
+class NOVAPHY_API Storage {
+ public:
+  /// Zeroed memory on `device`, 64-byte aligned, with 64 readable bytes after the end.
+  /// Throws Error(plugin_not_available) when the device has no backend.
+  static std::shared_ptr<Storage> allocate(Device device, std::size_t bytes);
+  /// Memory of somebody else, kept alive by `owner`. It counts as escaped when others may write it, and has no
+  /// readable bytes after the end.
+  static std::shared_ptr<Storage> wrap(void* data, std::size_t bytes, Device device, std::shared_ptr<void> owner,
+                                       bool others_may_write);
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  const void* data() const noexcept { return data_; }
+  /// The only writable access for engine code: raises the version.
+  void* mutable_data() noexcept { ++version_; return data_; }
+  /// Writable access that leaves the version alone. For the writer that has already raised it.
+  void* data_without_version() noexcept { return data_; }
+  void raise_version() noexcept { ++version_; }
+
+  std::size_t bytes() const noexcept { return bytes_; }
+  Device device() const noexcept { return device_; }
+  std::uint64_t version() const noexcept { return version_; }
+  bool has_slack() const noexcept { return has_slack_; }
+  bool is_external() const noexcept { return external_; }
+
+  /// A writable pointer left the engine (NumPy view, foreign memory): versions cannot see such writes, so a
+  /// recording compares contents instead.
+  bool escaped() const noexcept { return escaped_; }
+  void mark_escaped() noexcept { escaped_ = true; }
+
+  ArrayLabel label;
+  bool requires_grad = false;          ///< keep the gradient of this array after backward
+  std::shared_ptr<void> tensor_slot;   ///< the cached Nova tensor of this array; the runtime never looks inside
+
+ private:
+  Storage() = default;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::uint64_t version_ = 0;
+  Device device_{};
+  bool has_slack_ = false, external_ = false, escaped_ = false;
+  std::shared_ptr<void> owner_;
+};
+
+/// A packed array of float32, int32, uint32 or uint8 rows. Copying the handle shares the memory (as NumPy does);
+/// clone() copies the memory.
+class NOVAPHY_API DeviceArray {
+ public:
+  /// Empty: shape (0), float32, no storage.
+  DeviceArray() = default;
+  /// Zeroed.
+  DeviceArray(DType dtype, Shape shape, Device device = {});
+  DeviceArray(std::shared_ptr<Storage> storage, DType dtype, Shape shape);
+  template <class T>
+  static DeviceArray from(std::span<const T> values, Shape shape) {
+    DeviceArray out(dtype_of<T>::value, shape);
+    out.assign_bytes(values.data(), values.size_bytes());
+    return out;
+  }
+
+  DType dtype() const noexcept { return dtype_; }
+  const Shape& shape() const noexcept { return shape_; }
+  std::int64_t rows() const noexcept { return shape_.rows(); }
+  std::int64_t size() const noexcept { return shape_.size(); }
+  std::size_t bytes() const noexcept { return static_cast<std::size_t>(size()) * size_of(dtype_); }
+  Device device() const noexcept { return storage_ ? storage_->device() : Device{}; }
+  bool empty() const noexcept { return size() == 0; }
+  const std::shared_ptr<Storage>& storage() const noexcept { return storage_; }
+  std::uint64_t version() const noexcept { return storage_ ? storage_->version() : 0; }
+
+  /// All elements. T is the element type, or a packed struct of them (Vec3f for rows of three floats).
+  template <class T>
+  std::span<const T> read() const {
+    check_view(sizeof(T));
+    return {static_cast<const T*>(storage_ ? storage_->data() : nullptr), bytes() / sizeof(T)};
+  }
+  /// The same, writable; raises the version.
+  template <class T>
+  std::span<T> write() {
+    check_view(sizeof(T));
+    return {static_cast<T*>(storage_ ? storage_->mutable_data() : nullptr), bytes() / sizeof(T)};
+  }
+
+  void zero();
+  /// Copies `source` into this memory. Throws Error(shape_mismatch), Error(type) or Error(device_mismatch).
+  void copy_from(const DeviceArray& source);
+  /// Copies raw bytes of the host into this memory; `count` must equal bytes().
+  void assign_bytes(const void* source, std::size_t count);
+  DeviceArray clone() const;
+
+  /// Sets the name that messages use.
+  DeviceArray& named(std::string name, const char* owner, int owner_index = -1);
+
+ private:
+  void check_view(std::size_t element) const;
+  std::shared_ptr<Storage> storage_;
+  Shape shape_{0};
+  DType dtype_ = DType::f32;
+};
+
+}  // namespace novaphy
