@@ -28,6 +28,7 @@ template <> struct dtype_of<float> { static constexpr DType value = DType::f32; 
 template <> struct dtype_of<std::int32_t> { static constexpr DType value = DType::i32; };
 template <> struct dtype_of<std::uint32_t> { static constexpr DType value = DType::u32; };
 template <> struct dtype_of<std::uint8_t> { static constexpr DType value = DType::u8; };
+template <class T> concept ArrayElement = requires { dtype_of<T>::value; };
 
 /// Up to four extents, row-major and tightly packed. The first is the number of rows.
 class NOVAPHY_API Shape {
@@ -137,15 +138,16 @@ class NOVAPHY_API DeviceArray {
   std::uint64_t version() const noexcept { return storage_ ? storage_->version() : 0; }
 
   /// All elements. T is the element type, or a packed struct of them (Vec3f for rows of three floats).
+  /// Throws Error(type) when T does not fit.
   template <class T>
   std::span<const T> read() const {
-    check_view(sizeof(T));
+    check_view<T>();
     return {static_cast<const T*>(storage_ ? storage_->data() : nullptr), bytes() / sizeof(T)};
   }
   /// The same, writable; raises the version.
   template <class T>
   std::span<T> write() {
-    check_view(sizeof(T));
+    check_view<T>();
     return {static_cast<T*>(storage_ ? storage_->mutable_data() : nullptr), bytes() / sizeof(T)};
   }
 
@@ -160,7 +162,13 @@ class NOVAPHY_API DeviceArray {
   DeviceArray& named(std::string name, const char* owner, int owner_index = -1);
 
  private:
-  void check_view(std::size_t element) const;
+  template <class T>
+  void check_view() const {
+    bool fits = sizeof(T) % size_of(dtype_) == 0 && bytes() % sizeof(T) == 0;
+    if constexpr (ArrayElement<T>) fits = dtype_of<T>::value == dtype_;
+    if (!fits) [[unlikely]] fail_view(sizeof(T));
+  }
+  [[noreturn]] void fail_view(std::size_t element) const;
   std::shared_ptr<Storage> storage_;
   Shape shape_{0};
   DType dtype_ = DType::f32;

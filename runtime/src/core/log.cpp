@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runtime's log: spdlog writes to stderr unless somebody has set a sink.
+#include "novaphy/log.hpp"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <mutex>
+#include <string>
+
+namespace novaphy {
+namespace {
+
+std::atomic<LogLevel> level_limit{LogLevel::warn};
+
+struct Output {
+  std::mutex mutex;
+  LogSink sink = nullptr;
+  void* context = nullptr;
+  spdlog::logger logger{"novaphy", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()};
+
+  Output() {
+    logger.set_level(spdlog::level::trace);  // `level_limit` decides
+    logger.set_pattern("%n %^%l%$: %v");
+  }
+};
+
+/// Never destroyed: other libraries may log while the process ends.
+Output& output() {
+  static Output& instance = *new Output;
+  return instance;
+}
+
+spdlog::level::level_enum to_spdlog(LogLevel level) {
+  switch (level) {
+    case LogLevel::trace: return spdlog::level::trace;
+    case LogLevel::debug: return spdlog::level::debug;
+    case LogLevel::info: return spdlog::level::info;
+    case LogLevel::warn: return spdlog::level::warn;
+    case LogLevel::error: return spdlog::level::err;
+    case LogLevel::off: break;
+  }
+  return spdlog::level::off;
+}
+
+}  // namespace
+
+void log(LogLevel level, std::string_view message) {
+  if (level < level_limit.load(std::memory_order_relaxed) || level == LogLevel::off) return;
+  Output& out = output();
+  const std::lock_guard lock(out.mutex);
+  if (out.sink)
+    out.sink(out.context, level, std::string(message).c_str());
+  else
+    out.logger.log(to_spdlog(level), spdlog::string_view_t(message.data(), message.size()));
+}
+
+void set_log_level(LogLevel level) { level_limit.store(level, std::memory_order_relaxed); }
+
+LogLevel log_level() { return level_limit.load(std::memory_order_relaxed); }
+
+void set_log_sink(LogSink sink, void* context) {
+  Output& out = output();
+  const std::lock_guard lock(out.mutex);
+  out.sink = sink;
+  out.context = context;
+}
+
+}  // namespace novaphy
