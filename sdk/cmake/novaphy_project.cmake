@@ -29,3 +29,5 @@ function(novaphy_compile_rules target)
   target_compile_options(${target} PRIVATE -ffp-contract=off -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wconversion
     $<$<BOOL:${NOVAPHY_WARNINGS_AS_ERRORS}>:-Werror>)
 endfunction()
+
+include(novaphy_old_flags)
