@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// CollisionPipeline: contact generation on the CPU.
+#pragma once
+
+#include <memory>
+
+#include "novaphy/collision.hpp"
+#include "novaphy/collision/soft_contact_generator.hpp"
+
+namespace novaphy {
+
+/// Generates particle-shape contacts for particles against planes, boxes, spheres and capsules, fixed to the world or
+/// carried by a body. Every (shape, particle) pair of compatible worlds is tested whatever the broad phase: the broad
+/// phase orders candidate pairs of shapes, which this pipeline does not collide with each other yet.
+/// One thread a pipeline.
+class NOVAPHY_API CollisionPipeline final : public ICollisionPipeline {
+ public:
+  /// Throws Error(unsupported_feature) for a shape type that particles can not touch yet, and for candidate pairs of
+  /// shapes unless `rigid_contact_max` is 0; Error(value) for a margin that is not finite.
+  CollisionPipeline(std::shared_ptr<Model> model, const CollisionConfig& config);
+  ~CollisionPipeline() override;
+
+  std::shared_ptr<Contacts> contacts() const override;
+  void collide(const SimState& state, Contacts& contacts) override;
+  /// The same with another margin for this call, m.
+  void collide_within(const SimState& state, Contacts& contacts, float soft_contact_margin);
+
+  const std::shared_ptr<Model>& model() const noexcept { return model_; }
+  const CollisionConfig& config() const noexcept { return config_; }
+  SoftContactGenerator& soft_contacts() noexcept { return soft_contacts_; }
+
+ private:
+  std::shared_ptr<Model> model_;
+  CollisionConfig config_;
+  SoftContactGenerator soft_contacts_;
+  bool overflow_logged_ = false;
+};
+
+}  // namespace novaphy

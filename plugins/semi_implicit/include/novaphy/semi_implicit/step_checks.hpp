@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What both semi-implicit solvers check: the model at construction, the arguments at each step.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "novaphy/model.hpp"
+
+namespace novaphy::semi_implicit {
+
+/// Everything in the model that a particle step leaves out, as "8 springs", "1 dynamic body"; empty = nothing.
+NOVAPHY_API std::vector<std::string> unstepped_elements(const Model& model);
+/// "8 springs, 2 joints and 1 dynamic body".
+NOVAPHY_API std::string listed(const std::vector<std::string>& parts);
+
+/// Throws Error(value) unless 0 < dt < infinity, and Error(shape_mismatch) when a state or the contacts have other counts
+/// than the model. `who` begins the messages, as in "SolverSemiImplicit.step".
+NOVAPHY_API void check_step(const char* who, const Model& model, const SimState& state_in, const SimState& state_out,
+                            const Contacts* contacts, float dt);
+
+/// Copies bodies and joints, which a particle step leaves where they are. Nothing when the states are the same object.
+NOVAPHY_API void carry_over(const SimState& state_in, SimState& state_out);
+
+}  // namespace novaphy::semi_implicit
