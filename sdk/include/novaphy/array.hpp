@@ -28,6 +28,13 @@ template <> struct dtype_of<float> { static constexpr DType value = DType::f32; 
 template <> struct dtype_of<std::int32_t> { static constexpr DType value = DType::i32; };
 template <> struct dtype_of<std::uint32_t> { static constexpr DType value = DType::u32; };
 template <> struct dtype_of<std::uint8_t> { static constexpr DType value = DType::u8; };
+template <DType> struct element_type;
+template <> struct element_type<DType::f32> { using type = float; };
+template <> struct element_type<DType::i32> { using type = std::int32_t; };
+template <> struct element_type<DType::u32> { using type = std::uint32_t; };
+template <> struct element_type<DType::u8> { using type = std::uint8_t; };
+/// float for DType::f32, and so on.
+template <DType dtype> using element_of = typename element_type<dtype>::type;
 template <class T> concept ArrayElement = requires { dtype_of<T>::value; };
 
 /// Up to four extents, row-major and tightly packed. The first is the number of rows.

@@ -78,7 +78,7 @@ class NOVAPHY_API Model : public ArraySet, public std::enable_shared_from_this<M
   float particle_max_velocity = 1e5f;  ///< m/s
   float particle_max_radius = 0.0f;    ///< m
 
-  std::vector<std::string> body_label, shape_label, joint_label, articulation_label;
+  std::vector<std::string> body_label, shape_label, joint_label, articulation_label, world_label;
   std::vector<CustomArray> custom_array_specs;  ///< of all owners, in order of creation
 
   using ArraySet::visit;
