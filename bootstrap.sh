@@ -101,8 +101,9 @@ check_versions() {
 
 # the first Python that is new enough and can make an environment with headers; the system's before any shim
 find_python() {
-  local candidate version newest=''
-  for candidate in ${PYTHON:+"$PYTHON"} /usr/bin/python3 python3.1{4,3,2,1,0} python3; do
+  local candidate version newest='' candidates=(/usr/bin/python3 python3.1{4,3,2,1,0} python3)
+  [ -n "${PYTHON:-}" ] && candidates=("$PYTHON")
+  for candidate in "${candidates[@]}"; do
     version=$("$candidate" -c 'import platform; print(platform.python_version())' 2>/dev/null) || continue
     newest=$(printf '%s\n' "$newest" "$version" | sort -V | tail -n 1)
     "$candidate" - <<'END' 2>/dev/null && { base_python=$candidate; return; }
