@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tape: records the launches of one thread and computes gradients by running their adjoints in reverse.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "novaphy/export.hpp"
+#include "novaphy/nova/tensor.hpp"
+
+namespace nova {
+
+enum class OnOverwrite : int {
+  error = 0,  ///< backward raises when a value that it needs was overwritten
+  save,       ///< keep a copy first; not in this version: Error(unsupported_feature)
+};
+
+/// What a recording knows about its leaves after backward.
+struct TapeReport {
+  std::vector<std::string> leaves_without_path;  ///< wanted arrays that the loss does not depend on; their gradient is None
+  std::vector<std::string> cuts;                 ///< integer results of differentiable input: gradient ends there
+};
+
+/// Records the Nova launches of the thread that opened it. Forward values are not copied: the arrays must keep them until
+/// backward, which checks their versions first. One open tape a thread.
+class NOVAPHY_API Tape {
+ public:
+  explicit Tape(OnOverwrite on_overwrite = OnOverwrite::error);
+  ~Tape();
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  /// Starts recording. Throws Error when this thread records already.
+  void open();
+  /// Stops recording.
+  void close();
+  bool is_open() const noexcept;
+
+  /// Adds d(loss)/d(array) to the gradient of every array that requires it and that the loss depends on. `seed` may be left
+  /// out when the loss has one element. May be called again: gradients add.
+  /// Throws Error(gradient_not_ready) while open, Error(stale_record) when a value that was read has been overwritten,
+  /// Error(value) for a loss that is not scalar without a seed, Error when the loss is not on the tape.
+  void backward(const Tensor& loss);
+  void backward(const Tensor& loss, const Tensor& seed);
+
+  /// Drops the gradients of all arrays on this tape.
+  void zero();
+  /// Drops the records.
+  void reset();
+  std::size_t record_count() const noexcept;
+  /// Bytes that the recording itself holds (forward values stay in the arrays).
+  std::size_t memory_bytes() const noexcept;
+  TapeReport report() const;
+
+  struct State;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// A tape that is open for the lifetime of this object.
+class NOVAPHY_API TapeScope {
+ public:
+  explicit TapeScope(Tape& tape) : tape_(tape) { tape_.open(); }
+  ~TapeScope() { if (tape_.is_open()) tape_.close(); }
+  TapeScope(const TapeScope&) = delete;
+  TapeScope& operator=(const TapeScope&) = delete;
+
+ private:
+  Tape& tape_;
+};
+
+/// True while this thread records (a tape is open and no NoGrad is alive).
+NOVAPHY_API bool is_recording() noexcept;
+
+/// Launches in its lifetime are not recorded.
+class NOVAPHY_API NoGrad {
+ public:
+  NoGrad() noexcept;
+  ~NoGrad();
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+};
+
+}  // namespace nova

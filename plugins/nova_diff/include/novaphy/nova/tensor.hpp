@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor: a packed array that takes part in recordings, often a view of an array of the engine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "novaphy/array.hpp"
+#include "novaphy/export.hpp"
+
+namespace nova {
+
+/// A handle: copying shares the memory. All tensors over one Storage share one `requires_grad` flag and one gradient.
+class NOVAPHY_API Tensor {
+ public:
+  /// Empty: shape (0).
+  Tensor() = default;
+  /// A view of an array of the engine: same memory, nothing copied.
+  explicit Tensor(novaphy::DeviceArray array) : array_(std::move(array)) {}
+  /// Zeroed memory.
+  explicit Tensor(novaphy::Shape shape, novaphy::DType dtype = novaphy::DType::f32, novaphy::Device device = {})
+      : array_(dtype, shape, device) {}
+  template <class T>
+  static Tensor from(std::span<const T> values, novaphy::Shape shape) {
+    return Tensor(novaphy::DeviceArray::from(values, shape));
+  }
+
+  const novaphy::DeviceArray& array() const noexcept { return array_; }
+  novaphy::DeviceArray& array() noexcept { return array_; }
+  const std::shared_ptr<novaphy::Storage>& storage() const noexcept { return array_.storage(); }
+  const novaphy::Shape& shape() const noexcept { return array_.shape(); }
+  novaphy::DType dtype() const noexcept { return array_.dtype(); }
+  std::int64_t rows() const noexcept { return array_.rows(); }
+  std::int64_t size() const noexcept { return array_.size(); }
+
+  bool requires_grad() const noexcept { return storage() && storage()->requires_grad; }
+  /// Asks backward to keep the gradient of this array. Throws Error(type) for integer arrays.
+  Tensor& set_requires_grad(bool wanted);
+
+  /// The gradient that backward left; empty before any backward and where the loss did not depend on this array.
+  /// Throws Error(gradient_not_ready) inside an open recording.
+  std::optional<Tensor> grad() const;
+  /// Drops the gradient: grad() is empty again.
+  void zero_grad();
+
+  /// The only element. Throws Error(value) unless size is 1.
+  float item() const;
+
+  // Writes. Inside a recording they are recorded: the gradient of what was there before ends here.
+  void fill(float value);
+  void zero() { fill(0.0f); }
+  /// Copies `source` into this memory; gradient flows back to it. Throws Error(shape_mismatch) or Error(type).
+  void assign(const Tensor& source);
+
+  Tensor clone() const { return Tensor(array_.clone()); }
+
+ private:
+  novaphy::DeviceArray array_;
+};
+
+/// The tensor over an array of the engine: same memory, same gradient as every other view of it.
+inline Tensor view(novaphy::DeviceArray& array) { return Tensor(array); }
+
+/// The gradient of an array of the engine, as Tensor::grad(). What `array.grad` is in Python.
+NOVAPHY_API std::optional<novaphy::DeviceArray> grad_of(const novaphy::DeviceArray& array);
+
+/// A recorded write into an array of the engine: later recorded steps read it, and its gradient flows back to `source`.
+NOVAPHY_API void assign(novaphy::DeviceArray& target, const Tensor& source);
+
+// Elementwise on equal shapes; recorded. Throw Error(shape_mismatch).
+NOVAPHY_API Tensor add(const Tensor& a, const Tensor& b);
+NOVAPHY_API Tensor sub(const Tensor& a, const Tensor& b);
+NOVAPHY_API Tensor mul(const Tensor& a, const Tensor& b);
+/// The sum of all elements, shape (1).
+NOVAPHY_API Tensor sum(const Tensor& a);
+
+}  // namespace nova
