@@ -166,8 +166,8 @@ build() {
   rm -f "$mark"
   [ "${CI:-}" = true ] && werror=ON
   step "building $release and installing it into $venv (a first build takes minutes)" "$logs/build.log" \
-    "$python" -m pip install -v --no-deps --no-build-isolation --no-index -C cmake.define.NOVAPHY_BUILD_TESTS=ON \
-    -C cmake.define.NOVAPHY_WARNINGS_AS_ERRORS=$werror -e .
+    env "SKBUILD_CMAKE_DEFINE=NOVAPHY_BUILD_TESTS=ON;NOVAPHY_WARNINGS_AS_ERRORS=$werror" \
+    "$python" -m pip install -v --no-deps --no-build-isolation --no-index -e .
   installation >"$mark"
 }
 
