@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shared set-up of the Python tests: the helper modules of tests/support, and `--all`, which adds the slow tests."""
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+sys.path.insert(0, str(TESTS / "support"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="also run the tests marked slow")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: runs only with --all")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--all"):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+@pytest.fixture(scope="session")
+def data():
+    """The folder with the reference data."""
+    return TESTS / "data"
