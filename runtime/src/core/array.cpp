@@ -9,10 +9,14 @@ namespace novaphy {
 
 const char* to_string(DType dtype) noexcept {
   switch (dtype) {
-    case DType::f32: return "float32";
-    case DType::i32: return "int32";
-    case DType::u32: return "uint32";
-    case DType::u8: return "uint8";
+    case DType::f32:
+      return "float32";
+    case DType::i32:
+      return "int32";
+    case DType::u32:
+      return "uint32";
+    case DType::u8:
+      return "uint8";
   }
   return "unknown";
 }
@@ -23,9 +27,11 @@ Shape::Shape(std::span<const std::int64_t> extents) : ndim_(static_cast<int>(ext
   std::int64_t elements = 1;
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
     const std::int64_t extent = extents[axis];
-    NOVAPHY_REQUIRE(extent >= 0, ErrorKind::value, "extent ", axis, " of a shape is ", extent, ": want 0 or more");
-    NOVAPHY_REQUIRE(extent == 0 || elements <= std::numeric_limits<std::int64_t>::max() / 16 / extent, ErrorKind::value,
-                    "a shape has more elements than memory can hold (extent ", axis, " is ", extent, ")");
+    NOVAPHY_REQUIRE(extent >= 0, ErrorKind::value, "extent ", axis, " of a shape is ", extent,
+                    ": want 0 or more");
+    NOVAPHY_REQUIRE(extent == 0 || elements <= std::numeric_limits<std::int64_t>::max() / 16 / extent,
+                    ErrorKind::value, "a shape has more elements than memory can hold (extent ", axis, " is ",
+                    extent, ")");
     elements *= extent == 0 ? 1 : extent;
     extents_[axis] = extent;
   }
@@ -61,8 +67,8 @@ DeviceArray::DeviceArray(DType dtype, Shape shape, Device device) : shape_(shape
 DeviceArray::DeviceArray(std::shared_ptr<Storage> storage, DType dtype, Shape shape)
     : storage_(std::move(storage)), shape_(shape), dtype_(dtype) {
   const std::size_t held = storage_ ? storage_->bytes() : 0;
-  NOVAPHY_REQUIRE(bytes() <= held, ErrorKind::shape_mismatch, "an array of shape ", to_string(shape_), " and dtype ",
-                  to_string(dtype_), " needs ", bytes(), " bytes: its memory has ", held);
+  NOVAPHY_REQUIRE(bytes() <= held, ErrorKind::shape_mismatch, "an array of shape ", to_string(shape_),
+                  " and dtype ", to_string(dtype_), " needs ", bytes(), " bytes: its memory has ", held);
 }
 
 void DeviceArray::zero() {
@@ -75,14 +81,15 @@ void DeviceArray::copy_from(const DeviceArray& source) {
                   ": got an array of dtype ", to_string(source.dtype_));
   NOVAPHY_REQUIRE(source.shape_ == shape_, ErrorKind::shape_mismatch, self, " has shape ", to_string(shape_),
                   ": got an array of shape ", to_string(source.shape_));
-  NOVAPHY_REQUIRE(source.device() == device(), ErrorKind::device_mismatch, self, " lies on device '", to_string(device()),
-                  "': got an array on device '", to_string(source.device()), "'");
+  NOVAPHY_REQUIRE(source.device() == device(), ErrorKind::device_mismatch, self, " lies on device '",
+                  to_string(device()), "': got an array on device '", to_string(source.device()), "'");
   if (bytes() > 0) std::memmove(storage_->mutable_data(), source.storage_->data(), bytes());
 }
 
 void DeviceArray::assign_bytes(const void* source, std::size_t count) {
-  NOVAPHY_REQUIRE(count == bytes(), ErrorKind::shape_mismatch, storage_ ? to_string(storage_->label) : "an empty array",
-                  " of shape ", to_string(shape_), " and dtype ", to_string(dtype_), " takes ", bytes(), " bytes: got ", count);
+  NOVAPHY_REQUIRE(count == bytes(), ErrorKind::shape_mismatch,
+                  storage_ ? to_string(storage_->label) : "an empty array", " of shape ", to_string(shape_),
+                  " and dtype ", to_string(dtype_), " takes ", bytes(), " bytes: got ", count);
   if (count > 0) std::memcpy(storage_->mutable_data(), source, count);
 }
 
@@ -101,8 +108,9 @@ DeviceArray& DeviceArray::named(std::string name, const char* owner, int owner_i
 }
 
 void DeviceArray::fail_view(std::size_t element) const {
-  fail(ErrorKind::type, storage_ ? to_string(storage_->label) : "an empty array", " of shape ", to_string(shape_), " and dtype ",
-       to_string(dtype_), " was read as elements of another dtype or of ", element, " bytes");
+  fail(ErrorKind::type, storage_ ? to_string(storage_->label) : "an empty array", " of shape ",
+       to_string(shape_), " and dtype ", to_string(dtype_), " was read as elements of another dtype or of ",
+       element, " bytes");
 }
 
 }  // namespace novaphy

@@ -19,7 +19,8 @@ Device parse_device(std::string_view text) {
     const auto [end, status] = std::from_chars(first, last, ordinal);
     if (status == std::errc{} && end == last && ordinal >= 0) return {DeviceType::cuda, ordinal};
   }
-  fail(ErrorKind::value, "device is '", text, "': want \"cpu\", \"cuda\" or \"cuda:N\" with N the number of the GPU");
+  fail(ErrorKind::value, "device is '", text,
+       "': want \"cpu\", \"cuda\" or \"cuda:N\" with N the number of the GPU");
 }
 
 std::string to_string(const Device& device) {

@@ -34,12 +34,18 @@ Output& output() {
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
   switch (level) {
-    case LogLevel::trace: return spdlog::level::trace;
-    case LogLevel::debug: return spdlog::level::debug;
-    case LogLevel::info: return spdlog::level::info;
-    case LogLevel::warn: return spdlog::level::warn;
-    case LogLevel::error: return spdlog::level::err;
-    case LogLevel::off: break;
+    case LogLevel::trace:
+      return spdlog::level::trace;
+    case LogLevel::debug:
+      return spdlog::level::debug;
+    case LogLevel::info:
+      return spdlog::level::info;
+    case LogLevel::warn:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
+    case LogLevel::off:
+      break;
   }
   return spdlog::level::off;
 }
@@ -56,9 +62,13 @@ void log(LogLevel level, std::string_view message) {
     out.logger.log(to_spdlog(level), spdlog::string_view_t(message.data(), message.size()));
 }
 
-void set_log_level(LogLevel level) { level_limit.store(level, std::memory_order_relaxed); }
+void set_log_level(LogLevel level) {
+  level_limit.store(level, std::memory_order_relaxed);
+}
 
-LogLevel log_level() { return level_limit.load(std::memory_order_relaxed); }
+LogLevel log_level() {
+  return level_limit.load(std::memory_order_relaxed);
+}
 
 void set_log_sink(LogSink sink, void* context) {
   Output& out = output();

@@ -14,13 +14,16 @@ constexpr std::size_t kSlack = 64;  // vector code may read this far past the en
 /// What empty storages point to, so that making one allocates no block.
 alignas(kAlignment) std::byte empty_block[kSlack];
 
-constexpr std::size_t round_up(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+constexpr std::size_t round_up(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 void* allocate_zeroed(std::size_t bytes) {
   if (bytes == 0) return empty_block;
   const std::size_t total = round_up(bytes + kSlack);
   void* block = total > bytes ? std::aligned_alloc(kAlignment, total) : nullptr;
-  NOVAPHY_REQUIRE(block, ErrorKind::generic, "out of memory: could not allocate ", bytes, " bytes on device 'cpu'");
+  NOVAPHY_REQUIRE(block, ErrorKind::generic, "out of memory: could not allocate ", bytes,
+                  " bytes on device 'cpu'");
   return std::memset(block, 0, total);
 }
 
@@ -38,9 +41,10 @@ std::shared_ptr<Storage> Storage::allocate(Device device, std::size_t bytes) {
   return storage;
 }
 
-std::shared_ptr<Storage> Storage::wrap(void* data, std::size_t bytes, Device device, std::shared_ptr<void> owner,
-                                       bool others_may_write) {
-  NOVAPHY_REQUIRE(data || bytes == 0, ErrorKind::value, "a memory block of ", bytes, " bytes has a null pointer");
+std::shared_ptr<Storage> Storage::wrap(void* data, std::size_t bytes, Device device,
+                                       std::shared_ptr<void> owner, bool others_may_write) {
+  NOVAPHY_REQUIRE(data || bytes == 0, ErrorKind::value, "a memory block of ", bytes,
+                  " bytes has a null pointer");
   struct Block final : Storage {};
   auto storage = std::make_shared<Block>();
   storage->data_ = data;

@@ -29,8 +29,9 @@ int default_thread_count() {
   const std::string_view digits(value);
   int count = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  NOVAPHY_REQUIRE(status == std::errc{} && end == digits.data() + digits.size() && count >= 1, ErrorKind::value,
-                  "the environment variable ", kThreadsVariable, " is '", digits, "': want a whole number of at least 1");
+  NOVAPHY_REQUIRE(status == std::errc{} && end == digits.data() + digits.size() && count >= 1,
+                  ErrorKind::value, "the environment variable ", kThreadsVariable, " is '", digits,
+                  "': want a whole number of at least 1");
   return count;
 }
 
@@ -38,18 +39,22 @@ class TbbTaskPool final : public ITaskPool {
  public:
   TbbTaskPool() { set_thread_count(default_thread_count()); }
 
-  void parallel_for(std::int64_t n, std::int64_t grain, void (*body)(void* context, std::int64_t begin, std::int64_t end),
+  void parallel_for(std::int64_t n, std::int64_t grain,
+                    void (*body)(void* context, std::int64_t begin, std::int64_t end),
                     void* context) override {
     NOVAPHY_REQUIRE(grain >= 1, ErrorKind::value, "parallel_for: grain is ", grain, ": want at least 1");
     const std::int64_t chunks = n <= 0 ? 0 : (n - 1) / grain + 1;
-    // Every chunk is one call whatever the thread count, so a body that keeps sums a chunk gives the same bits always.
+    // Every chunk is one call whatever the thread count, so a body that keeps sums a chunk gives the same
+    // bits always.
     const auto run = [=](std::int64_t first, std::int64_t last) {
-      for (std::int64_t chunk = first; chunk < last; ++chunk) body(context, chunk * grain, std::min(n, (chunk + 1) * grain));
+      for (std::int64_t chunk = first; chunk < last; ++chunk)
+        body(context, chunk * grain, std::min(n, (chunk + 1) * grain));
     };
     if (chunks <= 1 || threads_ == 1) return run(0, chunks);
     arena_->execute([&] {
-      tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, chunks),
-                        [&](const tbb::blocked_range<std::int64_t>& range) { run(range.begin(), range.end()); });
+      tbb::parallel_for(
+          tbb::blocked_range<std::int64_t>(0, chunks),
+          [&](const tbb::blocked_range<std::int64_t>& range) { run(range.begin(), range.end()); });
     });
   }
 
@@ -58,9 +63,11 @@ class TbbTaskPool final : public ITaskPool {
   void set_thread_count(int count) override {
     NOVAPHY_REQUIRE(count >= 1, ErrorKind::value, "thread count is ", count, ": want at least 1");
     if (count == threads_) return;
-    // The arena has room for `count` threads; the control lets oneTBB start more of them than there are processors.
+    // The arena has room for `count` threads; the control lets oneTBB start more of them than there are
+    // processors.
     limit_.reset();
-    limit_ = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(count));
+    limit_ = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                   static_cast<std::size_t>(count));
     arena_ = std::make_unique<tbb::task_arena>(count);
     threads_ = count;
   }
@@ -74,7 +81,8 @@ class TbbTaskPool final : public ITaskPool {
 }  // namespace
 
 ITaskPool& task_pool() {
-  static TbbTaskPool& pool = *new TbbTaskPool;  // never destroyed: plugins may still use it while the process ends
+  static TbbTaskPool& pool =
+      *new TbbTaskPool;  // never destroyed: plugins may still use it while the process ends
   return pool;
 }
 

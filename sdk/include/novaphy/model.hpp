@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,9 @@ struct CustomArray {
   ArrayOwner owner = ArrayOwner::model;
   std::vector<float> default_row;  ///< `info.width` values
 };
+
+/// The arrays of the tables in *_arrays.inc that belong to `owner`, in order.
+NOVAPHY_API std::span<const ArrayInfo> built_in_arrays(ArrayOwner owner);
 
 /// A named set of arrays: what Model, SimState, Control and Contacts have in common. Views, dump, clone, pickling and
 /// bindings walk it; custom arrays come after the built-in ones.
@@ -86,7 +90,7 @@ class NOVAPHY_API Model : public ArraySet, public std::enable_shared_from_this<M
 
   /// Rows of an array with this frequency (soft_contact, rigid_contact and particle_shape belong to Contacts: 0 here).
   std::int64_t rows_of(Frequency frequency) const;
-  /// Changes whenever an array or scalar of the model is written: the sum of the arrays' versions.
+  /// Changes whenever an array of the model is written: the sum of the arrays' versions.
   std::uint64_t version() const;
 
   /// A state with the model's start values. `requires_grad` empty = the model's own flag. States are numbered in messages.
@@ -96,13 +100,14 @@ class NOVAPHY_API Model : public ArraySet, public std::enable_shared_from_this<M
   std::shared_ptr<Contacts> contacts(int soft_contact_max, int rigid_contact_max) const;
   /// gravity for one world, or for all. Throws Error(index).
   void set_gravity(const Vec3f& gravity, std::optional<int> world = {});
-  /// Adds an array to this model (owner model) and to objects that are made from now on (other owners).
+  /// Adds an array to this model (owner model) and to objects that are made from now on (other owners). Throws
+  /// Error(value) when the name exists, is not an identifier, or the default row does not fit.
   void add_custom_array(const CustomArray& spec);
   std::shared_ptr<Model> clone() const;
 
  private:
   friend class ModelBuilder;
-  mutable int states_made_ = 0;
+  std::shared_ptr<int> states_made_ = std::make_shared<int>(0);  // shared with the states, whose clones are numbered too
 };
 
 /// What changes in every step.
@@ -126,6 +131,10 @@ class NOVAPHY_API SimState : public ArraySet {
   std::shared_ptr<SimState> clone() const;
   /// Throws Error naming the first array, row and value that is not finite.
   void check_finite() const;
+
+ private:
+  friend class Model;
+  std::shared_ptr<int> states_made_;  // of the model
 };
 
 /// What a controller sets.

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+
+#include "novaphy/export.hpp"
 
 namespace novaphy {
 
@@ -34,5 +37,12 @@ enum class Frequency : std::int32_t {
   once = 0, world, particle, spring, tri, edge, tet, muscle, body, shape, shape_pair, joint, joint_bound, joint_coord, joint_dof,
   articulation, articulation_bound, soft_contact, rigid_contact, particle_shape,
 };
+
+/// "PLANE", "REVOLUTE", "particle" and so on: the enumerators' names.
+NOVAPHY_API const char* to_string(GeoType type) noexcept;
+NOVAPHY_API const char* to_string(JointType type) noexcept;
+NOVAPHY_API const char* to_string(Frequency frequency) noexcept;
+/// Throws Error(value) with the list of names.
+NOVAPHY_API Frequency parse_frequency(std::string_view name);
 
 }  // namespace novaphy
