@@ -50,7 +50,12 @@ std::shared_ptr<Contacts> CollisionPipeline::contacts() const {
   const std::int64_t pairs = std::int64_t{model_->shape_count} * model_->particle_count;
   const std::int64_t soft = config_.soft_contact_max < 0 ? pairs : config_.soft_contact_max;
   const auto most = std::int64_t{std::numeric_limits<int>::max()};
-  return model_->contacts(static_cast<int>(std::min(soft, most)), std::max(config_.rigid_contact_max, 0));
+  auto out = model_->contacts(static_cast<int>(std::min(soft, most)), std::max(config_.rigid_contact_max, 0));
+  if (pairs > kMostTids) {
+    out->soft_contact_tids = DeviceArray(DType::i32, {0}, model_->device);
+    out->soft_contact_tids.named("soft_contact_tids", "contacts");
+  }
+  return out;
 }
 
 void CollisionPipeline::collide(const SimState& state, Contacts& contacts) {

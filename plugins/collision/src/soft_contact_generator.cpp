@@ -6,6 +6,7 @@
 
 #include "novaphy/collision/formula/soft_contact_record.h"
 #include "novaphy/task_pool.hpp"
+#include "novaphy/types.hpp"
 
 namespace novaphy {
 
@@ -32,23 +33,6 @@ formula::SurfaceDistance<float> surface_distance(GeoType type, const Vec3f& scal
 bool share_a_world(std::int32_t a, std::int32_t b) { return a < 0 || b < 0 || a == b; }
 
 }  // namespace
-
-std::string_view to_string(GeoType type) noexcept {
-  switch (type) {
-    case GeoType::NONE: return "NONE";
-    case GeoType::PLANE: return "PLANE";
-    case GeoType::HFIELD: return "HFIELD";
-    case GeoType::SPHERE: return "SPHERE";
-    case GeoType::CAPSULE: return "CAPSULE";
-    case GeoType::ELLIPSOID: return "ELLIPSOID";
-    case GeoType::CYLINDER: return "CYLINDER";
-    case GeoType::BOX: return "BOX";
-    case GeoType::MESH: return "MESH";
-    case GeoType::CONE: return "CONE";
-    case GeoType::CONVEX_MESH: return "CONVEX_MESH";
-  }
-  return "unknown";
-}
 
 void require_particle_distance_functions(const Model& model) {
   if (model.particle_count == 0) return;

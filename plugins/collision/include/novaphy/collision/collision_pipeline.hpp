@@ -2,6 +2,7 @@
 // CollisionPipeline: contact generation on the CPU.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "novaphy/collision.hpp"
@@ -19,6 +20,9 @@ class NOVAPHY_API CollisionPipeline final : public ICollisionPipeline {
   /// shapes unless `rigid_contact_max` is 0; Error(value) for a margin that is not finite.
   CollisionPipeline(std::shared_ptr<Model> model, const CollisionConfig& config);
   ~CollisionPipeline() override;
+
+  /// Above this many (shape, particle) pairs contacts() leaves soft_contact_tids empty.
+  static constexpr std::int64_t kMostTids = 4'000'000;
 
   std::shared_ptr<Contacts> contacts() const override;
   void collide(const SimState& state, Contacts& contacts) override;

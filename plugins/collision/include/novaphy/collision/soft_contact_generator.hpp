@@ -3,16 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "novaphy/math.hpp"
 #include "novaphy/model.hpp"
 
 namespace novaphy {
-
-/// "PLANE", "BOX", ...
-NOVAPHY_API std::string_view to_string(GeoType type) noexcept;
 
 /// Throws Error(unsupported_feature), naming the shape, when particles could meet a shape of a type that has no distance
 /// function here.

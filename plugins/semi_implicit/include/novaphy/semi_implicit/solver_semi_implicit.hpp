@@ -15,8 +15,8 @@ namespace novaphy {
 /// Options of SolverSemiImplicit. Those of bodies, joints and triangles are read by the parts of the step that act on them.
 struct SemiImplicitConfig {
   float angular_damping = 0.05f;             ///< 1/s
-  std::optional<float> friction_smoothing;   ///< m/s; empty = Newton 1.8's law of rigid friction
-  std::optional<std::string> friction_law;   ///< "newton1.7", or empty
+  std::optional<float> friction_smoothing{};      ///< m/s; empty = Newton 1.8's law of rigid friction
+  std::optional<std::string> friction_law{};      ///< "newton1.7", or empty
   float joint_attach_ke = 1e4f;              ///< N/m
   float joint_attach_kd = 100.0f;            ///< N s/m
   bool enable_tri_contact = true;
