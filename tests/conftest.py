@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shared set-up of the Python tests: the helper modules of tests/support, and `--all`, which adds the slow tests."""
-import sys
+"""Shared set-up of the Python tests: `--all`, which adds the slow tests, and the folder of the reference data."""
 from pathlib import Path
 
 import pytest
 
 TESTS = Path(__file__).resolve().parent
-sys.path.insert(0, str(TESTS / "support"))
 
 
 def pytest_addoption(parser):
