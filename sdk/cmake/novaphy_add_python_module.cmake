@@ -29,8 +29,12 @@ function(novaphy_find_pybind11)
   endif()
   set(copy "${PROJECT_BINARY_DIR}/pybind11-${pybind11_VERSION}")
   file(COPY "${pybind11_INCLUDE_DIR}/pybind11" DESTINATION "${copy}" FILES_MATCHING PATTERN "*.h")
-  set_target_properties(pybind11::headers PROPERTIES
-    INTERFACE_INCLUDE_DIRECTORIES "${copy}" INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${copy}")
+  foreach(target IN ITEMS pybind11::headers pybind11::pybind11_headers)
+    if(TARGET ${target})
+      set_target_properties(${target} PROPERTIES
+        INTERFACE_INCLUDE_DIRECTORIES "${copy}" INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${copy}")
+    endif()
+  endforeach()
 endfunction()
 
 # novaphy_python_extension(<target> SOURCES ... [LINK ...] [DEFINITIONS ...] RPATH ...): what _core and the plugins'

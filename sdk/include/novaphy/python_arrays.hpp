@@ -185,7 +185,7 @@ inline py::array floats_from_doubles(const py::array& doubles, const ArrayWant& 
     NOVAPHY_REQUIRE(!std::isinf(to[i]) || std::isinf(source.data()[i]), ErrorKind::value, wanted(want), ", and ",
                     source.data()[i], " is too large for float32");
   }
-  return std::move(out);
+  return out;
 }
 
 inline py::array integers_in_range(const py::array& given, const ArrayWant& want) {
