@@ -20,6 +20,7 @@ stdbool.h""".split())
 OPERATING_SYSTEM = (r'#\s*include\s*<(sys/|linux/|netinet/|arpa/|unistd\.h|dlfcn\.h|fcntl\.h|link\.h|elf\.h|spawn\.h|pwd\.h|'
                     r'grp\.h|poll\.h|dirent\.h|signal\.h|pthread\.h|sched\.h|semaphore\.h|termios\.h|windows\.h|mach/)')
 PUBLIC = ("sdk/include", "runtime/include")
+GENERATED = {"novaphy_commit.hpp"}  # written into the build folder
 
 
 def includes(path):
@@ -33,7 +34,7 @@ def resolve(path, header):
     """The project's file that an include means, or None for one from outside."""
     roots = [path.parent, *map(Path, PUBLIC), Path("runtime/src"), Path("python/src"), Path("tests")]
     if path.parts[0] == "plugins":
-        roots.insert(1, Path(*path.parts[:2]))
+        roots[1:1] = [Path(*path.parts[:2]), Path("plugins")]
     roots += sorted(folder.relative_to(ROOT) for folder in (ROOT / "plugins").glob("*/include"))
     for root in roots:
         candidate = (ROOT / root / header).resolve()
@@ -45,6 +46,8 @@ def resolve(path, header):
 def objection(path, target):
     """Why the file may not include the target; None where it may."""
     layer, other = path.parts[0], target.parts[0]
+    if "tests" in path.parts:  # a test may use everything
+        return None
     if layer == "sdk":
         return None if other == "sdk" else "a public header includes public headers alone"
     if layer == "runtime":
@@ -73,7 +76,7 @@ def test_includes_point_left_and_to_required_modules_only():
 
 def test_every_quoted_include_is_a_file_of_the_project():
     missing = [f"{path}:{number}: {header}" for path in code_files(CPP) for number, kind, header in includes(path)
-               if kind == '"' and not resolve(path, header)]
+               if kind == '"' and header not in GENERATED and not resolve(path, header)]
     assert not missing, "\n".join(missing)
 
 
