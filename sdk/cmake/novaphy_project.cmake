@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Rules that hold for every target of this project.
 
+# The oldest compilers; CMake itself and find_package say it for the rest.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+  message(FATAL_ERROR "g++ ${CMAKE_CXX_COMPILER_VERSION} is too old; NovaPhy needs g++ 12 or newer.")
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+  message(FATAL_ERROR "clang ${CMAKE_CXX_COMPILER_VERSION} is too old; NovaPhy needs clang 14 or newer.")
+endif()
+
 # One layout everywhere (build tree, prefix, wheel): <lib>/libnovaphy_runtime.so and <lib>/novaphy/plugins/<plugin>/.
 set(NOVAPHY_LIB_DIR "${PROJECT_BINARY_DIR}/lib")
 set(NOVAPHY_PLUGIN_DIR "${NOVAPHY_LIB_DIR}/novaphy/plugins")
@@ -27,6 +34,7 @@ function(novaphy_compile_rules target)
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_compile_options(${target} PRIVATE -ffp-contract=off -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # g++ 12 warns without cause of "text" + string (GCC bug 105651)
     $<$<BOOL:${NOVAPHY_WARNINGS_AS_ERRORS}>:-Werror>)
 endfunction()
 
