@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/files.hpp"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+namespace novaphy::platform {
+namespace {
+
+std::string error_text(int code) { return std::generic_category().message(code); }
+
+std::string user_name(uid_t user) {
+  std::array<char, 4096> buffer{};
+  passwd entry{}, *found = nullptr;
+  if (getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) return found->pw_name;
+  return std::to_string(user);
+}
+
+}  // namespace
+
+FileText read_file(const fs::path& path, std::uintmax_t limit) {
+  FileText out;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {{}, error_text(errno), 0};
+  struct stat status {};
+  if (fstat(file, &status) == 0) out.size = static_cast<std::uintmax_t>(status.st_size);
+  std::array<char, 1 << 14> chunk{};
+  ssize_t count = 0;
+  while (out.text.size() <= limit && (count = read(file, chunk.data(), chunk.size())) > 0)
+    out.text.append(chunk.data(), static_cast<std::size_t>(count));
+  if (count < 0) out.error = error_text(errno);
+  close(file);
+  out.size = std::max<std::uintmax_t>(out.size, out.text.size());
+  return out;
+}
+
+fs::path canonical_or_empty(const fs::path& path) {
+  std::error_code error;
+  fs::path result = fs::canonical(path, error);
+  return error ? fs::path() : result;
+}
+
+std::vector<fs::path> sorted_entries(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) entries.push_back(at->path());
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+std::optional<std::string> distrust(const fs::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return std::nullopt;  // whoever opens it will say why it cannot
+  if (status.st_mode & S_IWOTH) {
+    std::array<char, 8> mode{};
+    std::snprintf(mode.data(), mode.size(), "%04o", static_cast<unsigned>(status.st_mode & 07777));
+    return "may be written by everyone (mode " + std::string(mode.data()) + "); chmod o-w, or pass --allow-writable DIR";
+  }
+  if (status.st_uid != 0 && status.st_uid != geteuid())
+    return "is owned by '" + user_name(status.st_uid) + "', neither you nor root; chown it, or pass --allow-writable DIR";
+  return std::nullopt;
+}
+
+bool group_may_write(const fs::path& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && (status.st_mode & S_IWGRP) != 0;
+}
+
+}  // namespace novaphy::platform

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/process.hpp"
+
+#include <dlfcn.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include "platform/files.hpp"
+
+namespace novaphy::platform {
+
+std::optional<std::string> environment(const char* name) {
+  const char* value = secure_getenv(name);
+  if (value == nullptr) return std::nullopt;
+  return std::string(value);
+}
+
+std::filesystem::path user_data_folder() {
+  // the XDG specification tells readers to ignore relative paths
+  if (const auto data = environment("XDG_DATA_HOME"); data && std::filesystem::path(*data).is_absolute()) return *data;
+  if (const auto home = environment("HOME"); home && std::filesystem::path(*home).is_absolute())
+    return std::filesystem::path(*home) / ".local/share";
+  return {};
+}
+
+std::filesystem::path runtime_folder() {
+  Dl_info info{};
+  static const char inside_this_library = 0;
+  if (dladdr(&inside_this_library, &info) == 0 || info.dli_fname == nullptr) return {};
+  return canonical_or_empty(info.dli_fname).parent_path();
+}
+
+std::string machine() {
+  utsname name{};
+  if (uname(&name) != 0) return "unknown";
+  std::string text = std::string(name.sysname) + "-" + name.machine;
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+}  // namespace novaphy::platform

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this process knows about itself: environment, machine, where the runtime's library lies.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace novaphy::platform {
+
+/// A variable of the environment; nullopt when it is not set, or when the process runs with raised rights.
+std::optional<std::string> environment(const char* name);
+
+/// ${XDG_DATA_HOME:-~/.local/share}; empty when neither is known.
+std::filesystem::path user_data_folder();
+
+/// The folder of libnovaphy_runtime, canonical.
+std::filesystem::path runtime_folder();
+
+/// "linux-x86_64".
+std::string machine();
+
+}  // namespace novaphy::platform

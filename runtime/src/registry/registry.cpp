@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Discovery, plan and lazy loading. What the registry answers lies in queries.cpp and why.cpp.
+#include "registry/registry.hpp"
+
+#include <algorithm>
+
+#include "manifest/problems.hpp"
+#include "novaphy/abi.h"
+#include "novaphy/log.hpp"
+#include "novaphy/task_pool.hpp"
+#include "platform/files.hpp"
+#include "platform/process.hpp"
+
+namespace novaphy {
+namespace {
+
+namespace fs = std::filesystem;
+
+void log_refused(const ManifestFile& file) {
+  for (const PluginProblem& problem : file.problems) log(LogLevel::warn, problem.line());
+}
+
+bool is_inside(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+}  // namespace
+
+Runtime::Registry::Registry(const RuntimeOptions& options) : options_(options) {
+  std::vector<PluginProblem> problems;
+  host_ = read_host_config(options_, problems);
+  if (problems.empty()) {
+    discovery_ = discover(options_, host_.paths);
+    check_host_config(host_, discovery_.files, problems);
+  }
+  if (!problems.empty()) throw Error(ErrorKind::parse, joined_lines(problems));
+
+  facts_ = {*parse_version(Runtime::version()), platform::machine(), NOVAPHY_ABI_MAJOR, NOVAPHY_ABI_MINOR, {}};
+  for (const SearchPlace& place : discovery_.places) facts_.searched.push_back(place.path);
+  Plan plan = make_plan(discovery_.files, host_, facts_);
+  rows_ = std::move(plan.rows);
+  order_ = std::move(plan.order);
+  hosts_.resize(rows_.size());
+  published_[{ITaskPool::kId, "shared"}] = &task_pool();
+  for (const ManifestFile& file : discovery_.files) log_refused(file);
+}
+
+void Runtime::Registry::load_startup() {
+  const Lock lock(mutex_);
+  for (const std::size_t index : order_)
+    if (module(rows_[index]).phase == Phase::device || module(rows_[index]).load_at_startup) load_row(index);
+}
+
+void Runtime::Registry::stop() {
+  const Lock lock(mutex_);
+  for (auto at = loaded_.rbegin(); at != loaded_.rend(); ++at) {
+    const std::string error = hosts_[*at]->unload();
+    if (!error.empty()) log(LogLevel::error, row_name(rows_[*at]) + ": " + error);
+    rows_[*at].state = PluginState::stopped;
+  }
+  loaded_.clear();
+  published_.clear();
+  stopped_ = true;
+}
+
+void* Runtime::Registry::find(std::string_view interface_id, std::string_view name) {
+  const Lock lock(mutex_);
+  if (stopped_) fail(ErrorKind::plugin_not_available, "no ", interface_id, " '", name, "': the runtime has stopped");
+  const Key key{interface_id, name};
+  if (const auto at = published_.find(key); at != published_.end()) return at->second;
+  const PlannedModule* refused = nullptr;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (!rows_[i].module) continue;
+    const auto& provides = module(rows_[i]).provides;
+    const auto is_it = [&](const Provides& item) { return item.interface_id == interface_id && item.name == name; };
+    if (std::none_of(provides.begin(), provides.end(), is_it)) continue;
+    if (load_row(i)) return published_.at(key);
+    // when several modules declare the same name, the first is the one that the plan wanted
+    if (refused == nullptr) refused = &rows_[i];
+  }
+  if (refused == nullptr) throw Error(ErrorKind::plugin_not_available, unknown_interface(interface_id, name));
+  fail(ErrorKind::plugin_not_available, "no ", interface_id, " '", name, "': ", not_loaded(*refused));
+}
+
+void Runtime::Registry::load(std::string_view name) {
+  const Lock lock(mutex_);
+  const std::vector<std::size_t> rows = rows_named(name);
+  if (rows.empty()) throw Error(ErrorKind::plugin_not_available, unknown_name(name));
+  bool any = false;
+  for (const std::size_t index : rows) any = load_row(index) || any;
+  if (!any) throw Error(ErrorKind::plugin_not_available, not_loaded(rows_[rows.front()]));
+}
+
+void Runtime::Registry::require_listed() {
+  const Lock lock(mutex_);
+  for (const HostEntry& entry : host_.plugins) {
+    const std::vector<std::size_t> rows = rows_named(entry.name);
+    bool any = false;
+    for (const std::size_t index : rows) any = load_row(index) || any;
+    if (any || rows.empty()) continue;
+    const std::string line = rows_[rows.front()].problems.front().line();
+    if (entry.required)
+      fail(ErrorKind::plugin_not_available, "NP407 ", entry.where(), ": required plugin '", entry.name, "' failed:\n", line);
+    log(LogLevel::info, "plugin '" + entry.name + "' is not required and does not load: " + line);
+  }
+}
+
+bool Runtime::Registry::load_row(std::size_t index) {
+  if (rows_[index].state == PluginState::loaded) return true;
+  if (rows_[index].state != PluginState::ready || stopped_) return false;
+  for (const std::size_t required : rows_[index].required) {
+    if (load_row(required)) continue;
+    // a module that asks, while it loads, for one that requires it gets no answer, and may ask again afterwards
+    if (rows_[required].state != PluginState::loading) block_dependants(required);
+    return false;
+  }
+  for (const std::size_t optional : rows_[index].optional) load_row(optional);
+  rows_[index].state = PluginState::loading;
+  try {
+    load_library(index);
+  } catch (const LoadFailure& failure) {
+    fail_row(index, failure);
+  }
+  return rows_[index].state == PluginState::loaded;
+}
+
+void Runtime::Registry::load_library(std::size_t index) {
+  PlannedModule& row = rows_[index];
+  const ModuleManifest& manifest = module(row);
+  const fs::path path = library_path(row);
+  const novaphy_plugin* plugin = open_module(path, {manifest.name, file(row).manifest.version_text}, row.notes);
+
+  std::vector<Key> declared;
+  for (const Provides& item : manifest.provides) declared.emplace_back(item.interface_id, item.name);
+  hosts_[index] = std::make_unique<ModuleHost>(
+      manifest.name, plugin_options(host_, file(row).manifest).dump(), file(row).path.parent_path().string(),
+      [this](std::string_view interface_id, std::string_view name) { return find(interface_id, name); });
+  for (const Published& item : hosts_[index]->load(plugin, declared)) published_[{item.interface_id, item.name}] = item.object;
+  row.state = PluginState::loaded;
+  loaded_.push_back(index);
+  log(LogLevel::info, "loaded module '" + manifest.name + "' from " + path.string());
+}
+
+fs::path Runtime::Registry::library_path(const PlannedModule& row) const {
+  const std::string& library = module(row).library;
+  const fs::path folder = file(row).path.parent_path();
+  const fs::path path = platform::canonical_or_empty(folder / library);
+  if (path.empty()) throw LoadFailure{"NP301", "library " + library + " not found; was the plugin built?"};
+  if (!is_inside(path, folder))
+    throw LoadFailure{"NP113", "'" + library + "' is a link to " + path.string() + ", which leaves the plugin's folder"};
+  Problems problems(path.string());
+  check_trust(path, options_.allow_writable, problems);
+  if (!problems.empty()) throw LoadFailure{"NP118", "library " + library + " " + problems.list().front().text};
+  return path;
+}
+
+void Runtime::Registry::fail_row(std::size_t index, const LoadFailure& failure) {
+  PlannedModule& row = rows_[index];
+  const bool is_unavailable = failure.code == "NP311";
+  row.state = is_unavailable ? PluginState::unavailable : PluginState::failed;
+  row.problems.push_back({failure.code, file(row).path.string(), pointer(row), failure.text});
+  if (hosts_[index]) hosts_[index]->unload();  // a module that published the wrong things has begun to work
+  log(is_unavailable ? LogLevel::info : LogLevel::warn, row.problems.back().line());
+  block_dependants(index);
+}
+
+void Runtime::Registry::block_dependants(std::size_t index) {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    PlannedModule& row = rows_[i];
+    if (row.state != PluginState::ready || std::find(row.required.begin(), row.required.end(), index) == row.required.end())
+      continue;
+    row.state = PluginState::blocked;
+    row.problems.push_back(blocked_by(file(row).path.string(), pointer(row), module(rows_[index]).name, rows_[index]));
+    block_dependants(i);
+  }
+}
+
+}  // namespace novaphy

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The modules of one runtime: their states, the loading on first use, and what they publish.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "load/module_host.hpp"
+#include "novaphy/runtime.hpp"
+#include "resolve/discover.hpp"
+#include "resolve/host_config.hpp"
+#include "resolve/plan.hpp"
+
+namespace novaphy {
+
+/// All functions lock; a module's load runs under the lock and may call back.
+class Runtime::Registry {
+ public:
+  /// Discovers and plans. Throws Error(parse) with the lines of a wrong host configuration.
+  explicit Registry(const RuntimeOptions& options);
+
+  /// Loads the modules of phase `device` and those with `"load": "startup"`.
+  void load_startup();
+  /// Unloads in reverse order; afterwards nothing is found.
+  void stop();
+
+  void* find(std::string_view interface_id, std::string_view name);
+  std::vector<ProvidedInterface> list(std::string_view interface_id) const;
+  void load(std::string_view name);
+  void require_listed();
+  bool has(std::string_view name) const;
+  std::string why_not(std::string_view name) const;
+
+  std::vector<ReportRow> report() const;
+  std::vector<ReportRow> info(std::string_view name) const;
+  std::vector<std::string> why(std::string_view name) const;
+  std::vector<PythonExport> python_exports() const;
+  std::string manifest_json(std::string_view plugin) const;
+  std::string config_json(std::string_view plugin) const;
+  const HostConfig& host() const noexcept { return host_; }
+  const std::vector<std::string>& notes() const noexcept { return discovery_.notes; }
+  const std::vector<SearchPlace>& places() const noexcept { return discovery_.places; }
+
+ private:
+  using Lock = std::lock_guard<std::recursive_mutex>;
+  using Key = std::pair<std::string, std::string>;  // interface id, name
+
+  const ManifestFile& file(const PlannedModule& row) const { return discovery_.files[row.file]; }
+  const ModuleManifest& module(const PlannedModule& row) const { return file(row).manifest.modules[*row.module]; }
+  std::string row_name(const PlannedModule& row) const;
+  std::string pointer(const PlannedModule& row) const;
+  bool can_load(const PlannedModule& row) const;
+
+  /// The rows that a name means: the module of that name, else the rows of the plugin.
+  std::vector<std::size_t> rows_named(std::string_view name) const;
+  /// "module 'nova' of plugin 'nova_diff' isn't loaded: blocked: ...".
+  std::string not_loaded(const PlannedModule& row) const;
+  std::string unknown_name(std::string_view name) const;
+  std::string unknown_interface(std::string_view interface_id, std::string_view name) const;
+  std::string where_searched() const;
+
+  /// True when the row is loaded afterwards; else its state and problems say why.
+  bool load_row(std::size_t index);
+  void load_library(std::size_t index);
+  std::filesystem::path library_path(const PlannedModule& row) const;
+  void fail_row(std::size_t index, const LoadFailure& failure);
+  void block_dependants(std::size_t index);
+
+  ReportRow report_row(const PlannedModule& row) const;
+  void explain(const PlannedModule& row, std::vector<std::string>& lines) const;
+
+  mutable std::recursive_mutex mutex_;
+  RuntimeOptions options_;
+  HostConfig host_;
+  Discovery discovery_;
+  Facts facts_;
+  std::vector<PlannedModule> rows_;
+  std::vector<std::size_t> order_;                       // of loading, as planned
+  std::vector<std::unique_ptr<ModuleHost>> hosts_;       // one a row, null until its load begins
+  std::vector<std::size_t> loaded_;                      // rows, in the order in which they were loaded
+  std::map<Key, void*> published_;
+  bool stopped_ = false;
+};
+
+}  // namespace novaphy

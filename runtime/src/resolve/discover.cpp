@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "resolve/discover.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "platform/files.hpp"
+#include "platform/process.hpp"
+
+namespace novaphy {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Search {
+ public:
+  explicit Search(const RuntimeOptions& options) : options_(options) {}
+
+  void file(const std::string& label, const fs::path& path) {
+    const fs::path canonical = platform::canonical_or_empty(path);
+    SearchPlace place{label, fs::absolute(path).lexically_normal().string(), !canonical.empty(), {}};
+    // a file that is not there is read nevertheless: the error says why it cannot be
+    read(canonical.empty() ? fs::path(place.path) : canonical, place);
+    out_.places.push_back(std::move(place));
+  }
+
+  void folder(const std::string& label, const fs::path& path) {
+    const fs::path canonical = platform::canonical_or_empty(path);
+    SearchPlace place{label, path.string(), !canonical.empty(), {}};
+    for (const fs::path& entry : platform::sorted_entries(canonical)) plugin_folder(entry, place);
+    out_.places.push_back(std::move(place));
+  }
+
+  void note(std::string text) { out_.notes.push_back(std::move(text)); }
+
+  Discovery take() { return std::move(out_); }
+
+ private:
+  void plugin_folder(const fs::path& entry, SearchPlace& place) {
+    const fs::path canonical = platform::canonical_or_empty(entry);
+    if (canonical.empty()) {
+      note(entry.string() + ": is a link to something that does not exist");
+      return;
+    }
+    for (const fs::path& inside : platform::sorted_entries(canonical)) {
+      if (!inside.filename().string().ends_with(kManifestSuffix)) continue;
+      const fs::path manifest = platform::canonical_or_empty(inside);
+      if (manifest.empty())
+        note(inside.string() + ": is a link to something that does not exist");
+      else
+        read(manifest, place);
+    }
+  }
+
+  void read(const fs::path& manifest, SearchPlace& place) {
+    place.found.push_back(manifest.string());
+    if (!seen_.insert(manifest).second) return;
+    ManifestFile file = read_manifest(manifest);
+    Problems problems(manifest.string());
+    check_trust(manifest, options_.allow_writable, problems);
+    if (problems.empty()) check_trust(manifest.parent_path(), options_.allow_writable, problems);
+    for (PluginProblem& problem : problems.take()) file.problems.push_back(std::move(problem));
+    if (platform::group_may_write(manifest)) file.notes.push_back("its group may write the manifest");
+    out_.files.push_back(std::move(file));
+  }
+
+  const RuntimeOptions& options_;
+  Discovery out_;
+  std::set<fs::path> seen_;
+};
+
+void search_environment(Search& search) {
+  const auto value = platform::environment("NOVAPHY_PLUGIN_PATH");
+  if (!value || value->empty()) return;
+  std::size_t begin = 0;
+  while (begin <= value->size()) {
+    const std::size_t end = std::min(value->find(':', begin), value->size());
+    const std::string entry = value->substr(begin, end - begin);
+    if (entry.empty())
+      search.note("NOVAPHY_PLUGIN_PATH: an empty entry is ignored; remove the extra ':'");
+    else if (!fs::path(entry).is_absolute())
+      search.note("NOVAPHY_PLUGIN_PATH: '" + entry + "' is relative and ignored; write an absolute path");
+    else
+      search.folder("NOVAPHY_PLUGIN_PATH", entry);
+    begin = end + 1;
+  }
+}
+
+bool is_inside(const fs::path& path, const fs::path& folder) {
+  const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return end == folder.end();
+}
+
+}  // namespace
+
+Discovery discover(const RuntimeOptions& options, const std::vector<std::string>& config_paths) {
+  Search search(options);
+  for (const std::string& manifest : options.manifests) search.file(options.source, manifest);
+  for (const std::string& path : config_paths) search.folder(options.config_file, path);
+  for (const std::string& path : options.paths) search.folder(options.source, fs::absolute(path).lexically_normal());
+  search_environment(search);
+  for (const std::string& path : options.entry_point_paths) search.folder("entry points", fs::absolute(path));
+  if (const fs::path data = platform::user_data_folder(); !data.empty()) search.folder("user data", data / "novaphy/plugins");
+  search.folder("beside the runtime", platform::runtime_folder() / "novaphy/plugins");
+  return search.take();
+}
+
+void check_trust(const fs::path& path, const std::vector<std::string>& allowed, Problems& problems) {
+  const auto distrust = platform::distrust(path);
+  if (!distrust) return;
+  for (const std::string& folder : allowed)
+    if (const fs::path root = platform::canonical_or_empty(folder); !root.empty() && is_inside(path, root)) return;
+  const bool is_the_file = path == problems.path();
+  problems.add("NP118", "", is_the_file ? *distrust : "'" + path.string() + "' " + *distrust);
+}
+
+}  // namespace novaphy

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "resolve/host_config.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "manifest/json_text.hpp"
+#include "manifest/nearest_name.hpp"
+#include "manifest/options.hpp"
+
+namespace novaphy {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr JsonTextCodes kTextCodes{"NP401", "NP401", "NP401", "NP401", "NP401"};
+constexpr FieldCodes kFieldCodes{"NP402", "NP403", "NP403", "NP403"};
+
+const Fields& entry_fields() {
+  static const Fields fields = {
+      {"name", Kind::string, "plugin or module", true},
+      {"required", Kind::boolean, "false: its failure is a note"},
+  };
+  return fields;
+}
+
+const Fields& host_fields() {
+  static const Fields fields = {
+      {"schema", Kind::integer, "version of this format: 1"},
+      {"plugins", Kind::names_or_objects, "exactly these and what they require", false, nullptr, {}, &entry_fields()},
+      {"disable", Kind::strings, "plugins or modules that must not load"},
+      {"paths", Kind::strings, "folders with plugins, relative to this file"},
+      {"on_error", Kind::string, "what a required plugin's failure does", false, nullptr, {"fail", "continue"}},
+      {"config", Kind::values_by_name, "plugin -> option -> value"},
+  };
+  return fields;
+}
+
+void append(std::vector<PluginProblem>& to, Problems from) {
+  for (PluginProblem& problem : from.take()) to.push_back(std::move(problem));
+}
+
+void add_list(const json& list, const std::string& path, const std::string& pointer, std::vector<HostEntry>& out) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const json& item = list[i];
+    const std::string at = pointer + "/" + std::to_string(i);
+    if (item.is_string())
+      out.push_back({item.get<std::string>(), path, at, true});
+    else
+      out.push_back({item.at("name").get<std::string>(), path, at, item.value("required", true)});
+  }
+}
+
+void add_options(const json& config, const std::string& path, const std::string& pointer, HostConfig& out) {
+  for (const auto& [plugin, values] : config.items())
+    out.options.push_back({plugin, path, pointer + pointer_segment(plugin), values});
+}
+
+/// The configuration file, once its keys and types are in order.
+void read_file(const json& root, const fs::path& file, HostConfig& out) {
+  const std::string path = file.string();
+  if (const auto list = root.find("plugins"); list != root.end()) {
+    out.has_list = true;
+    out.list_where = path + "#/plugins";
+    add_list(*list, path, "/plugins", out.plugins);
+  }
+  add_list(root.value("disable", json::array()), path, "/disable", out.disable);
+  for (const json& folder : root.value("paths", json::array()))
+    out.paths.push_back((file.parent_path() / folder.get<std::string>()).lexically_normal().string());
+  out.on_error = root.value("on_error", std::string());
+  add_options(root.value("config", json::object()), path, "/config", out);
+}
+
+/// What the caller's options say; stands above the file.
+void read_options(const RuntimeOptions& options, HostConfig& out, std::vector<PluginProblem>& found) {
+  if (options.enable) {
+    out.has_list = true;
+    out.list_where = options.source;
+    out.plugins.clear();
+    for (const std::string& name : *options.enable) out.plugins.push_back({name, options.source, "", true});
+  }
+  for (const std::string& name : options.disable) out.disable.push_back({name, options.source, "", true});
+  if (options.config_json.empty()) return;
+  Problems problems(options.source);
+  const json config = parse_json_text(options.config_json, kTextCodes, problems);
+  if (config.is_object()) {
+    for (const auto& [plugin, values] : config.items())
+      if (!values.is_object())
+        problems.add("NP403", "/config" + pointer_segment(plugin), "must be an object, is " + describe_value(values));
+  }
+  if (problems.empty()) add_options(config, options.source, "/config", out);
+  append(found, std::move(problems));
+}
+
+std::vector<std::string> plugin_names(const std::vector<ManifestFile>& files) {
+  std::set<std::string> names;
+  for (const ManifestFile& file : files) names.insert(file.name);
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> all_names(const std::vector<ManifestFile>& files) {
+  std::set<std::string> names;
+  for (const ManifestFile& file : files) {
+    names.insert(file.name);
+    names.insert(file.module_names.begin(), file.module_names.end());
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string unknown_name(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
+  const std::string nearest = did_you_mean(name, known);
+  return "no " + what + " is named '" + name + "'" +
+         (!nearest.empty() ? nearest : known.empty() ? "; none was found" : "; there are: " + joined(known));
+}
+
+void check_options(const HostConfig::Options& options, const Manifest& manifest, std::vector<PluginProblem>& problems) {
+  std::vector<std::string> known;
+  for (const auto& [name, description] : manifest.config.items()) known.push_back(name);
+  for (const auto& [name, value] : options.values.items()) {
+    const std::string pointer = options.pointer + pointer_segment(name);
+    const auto description = manifest.config.find(name);
+    if (description == manifest.config.end()) {
+      std::string hint = did_you_mean(name, known);
+      if (hint.empty()) hint = known.empty() ? "; it has none" : "; it has: " + joined(known);
+      problems.push_back({"NP405", options.path, pointer, "'" + manifest.name + "' has no option '" + name + "'" + hint});
+    } else if (const std::string misfit = option_misfit(*description, value); !misfit.empty()) {
+      problems.push_back({misfit.starts_with("must be") ? "NP403" : "NP406", options.path, pointer, misfit});
+    }
+  }
+}
+
+}  // namespace
+
+HostConfig read_host_config(const RuntimeOptions& options, std::vector<PluginProblem>& found) {
+  HostConfig out;
+  if (!options.config_file.empty()) {
+    const fs::path file = fs::absolute(options.config_file).lexically_normal();
+    Problems problems(file.string());
+    const json root = read_json_file(file, kTextCodes, problems);
+    if (root.is_object()) {
+      check_fields(root, host_fields(), kFieldCodes, "", problems);
+      if (problems.empty() && root.value("schema", 1) != 1)
+        problems.add("NP403", "/schema", "must be 1, is " + root.at("schema").dump());
+    }
+    if (problems.empty()) read_file(root, file, out);
+    append(found, std::move(problems));
+  }
+  read_options(options, out, found);
+  return out;
+}
+
+void check_host_config(const HostConfig& host, const std::vector<ManifestFile>& files, std::vector<PluginProblem>& problems) {
+  const std::vector<std::string> names = all_names(files), plugins = plugin_names(files);
+  const auto is_known = [](const std::vector<std::string>& list, const std::string& name) {
+    return std::binary_search(list.begin(), list.end(), name);
+  };
+  for (const auto* list : {&host.plugins, &host.disable})
+    for (const HostEntry& entry : *list)
+      if (entry.required && !is_known(names, entry.name))
+        problems.push_back({"NP404", entry.path, entry.pointer, unknown_name("plugin or module", entry.name, names)});
+  for (const HostConfig::Options& options : host.options) {
+    if (!is_known(plugins, options.plugin)) {
+      problems.push_back({"NP404", options.path, options.pointer, unknown_name("plugin", options.plugin, plugins)});
+      continue;
+    }
+    const auto file = std::find_if(files.begin(), files.end(), [&](const ManifestFile& f) { return f.name == options.plugin; });
+    // the options of a manifest that is refused cannot be judged
+    if (file->problems.empty()) check_options(options, file->manifest, problems);
+  }
+}
+
+json plugin_options(const HostConfig& host, const Manifest& manifest) {
+  json out = default_options(manifest.config);
+  for (const HostConfig::Options& options : host.options)
+    if (options.plugin == manifest.name) out.update(options.values);
+  return out;
+}
+
+}  // namespace novaphy
