@@ -26,26 +26,44 @@ void check_state(const char* who, const char* which, const Model& model, const S
 
 }  // namespace
 
-std::vector<std::string> unstepped_elements(const Model& model) {
-  std::vector<std::string> parts;
-  const auto add = [&](int count, const char* one, const char* many) {
-    if (count > 0) parts.push_back(text(count, " ", count == 1 ? one : many));
-  };
-  add(model.spring_count, "spring", "springs");
-  add(model.tri_count, "triangle", "triangles");
-  add(model.edge_count, "bending edge", "bending edges");
-  add(model.tet_count, "tetrahedron", "tetrahedra");
-  add(model.muscle_count, "muscle", "muscles");
-  add(dynamic_bodies(model), "dynamic body", "dynamic bodies");
-  add(model.joint_count, "joint", "joints");
+std::vector<Unstepped> unstepped_elements(const Model& model) {
+  std::vector<Unstepped> parts{{Element::spring, model.spring_count},   {Element::triangle, model.tri_count},
+                               {Element::edge, model.edge_count},       {Element::tetrahedron, model.tet_count},
+                               {Element::muscle, model.muscle_count},   {Element::body, dynamic_bodies(model)},
+                               {Element::joint, model.joint_count}};
+  std::erase_if(parts, [](const Unstepped& part) { return part.count == 0; });
   return parts;
 }
 
-std::string listed(const std::vector<std::string>& parts) {
+std::vector<Unstepped> unsupported_shapes(const Model& model) {
+  if (model.particle_count == 0) return {};
+  Unstepped carried{Element::carried_shape, 0}, other{Element::other_shape, 0};
+  const auto flags = model.shape_flags.read<std::int32_t>();
+  const auto bodies = model.shape_body.read<std::int32_t>();
+  const auto types = model.shape_type.read<GeoType>();
+  for (std::size_t s = 0; s < flags.size(); ++s) {
+    if ((flags[s] & ShapeFlags::COLLIDE_PARTICLES) == 0) continue;
+    const bool known = types[s] == GeoType::PLANE || types[s] == GeoType::BOX || types[s] == GeoType::SPHERE ||
+                       types[s] == GeoType::CAPSULE;
+    carried.count += bodies[s] >= 0 ? 1 : 0;
+    other.count += known ? 0 : 1;
+  }
+  std::vector<Unstepped> parts{carried, other};
+  std::erase_if(parts, [](const Unstepped& part) { return part.count == 0; });
+  return parts;
+}
+
+std::string listed(const std::vector<Unstepped>& parts) {
+  static constexpr const char* kNames[][2] = {
+      {"spring", "springs"},           {"triangle", "triangles"},
+      {"bending edge", "bending edges"}, {"tetrahedron", "tetrahedra"},
+      {"muscle", "muscles"},           {"dynamic body", "dynamic bodies"},
+      {"joint", "joints"},             {"shape on a body", "shapes on bodies"},
+      {"shape that is no plane, box, sphere or capsule", "shapes that are no plane, box, sphere or capsule"}};
   std::string out;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (i > 0) out += i + 1 == parts.size() ? " and " : ", ";
-    out += parts[i];
+    out += text(parts[i].count, " ", kNames[static_cast<std::size_t>(parts[i].element)][parts[i].count == 1 ? 0 : 1]);
   }
   return out;
 }

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "collision/tests/scenes.hpp"
+#include "scenes.hpp"
 #include "novaphy/collision/collision_pipeline.hpp"
 #include "novaphy/error.hpp"
 #include "novaphy/task_pool.hpp"

@@ -9,10 +9,20 @@
 
 namespace novaphy::semi_implicit {
 
-/// Everything in the model that a particle step leaves out, as "8 springs", "1 dynamic body"; empty = nothing.
-NOVAPHY_API std::vector<std::string> unstepped_elements(const Model& model);
+/// What a particle step leaves where it is.
+enum class Element { spring, triangle, edge, tetrahedron, muscle, body, joint, carried_shape, other_shape };
+
+struct Unstepped {
+  Element element;
+  int count;
+};
+
+/// Everything in the model that a particle step leaves out, shapes excepted; empty = nothing.
+NOVAPHY_API std::vector<Unstepped> unstepped_elements(const Model& model);
+/// Shapes that meet particles and are carried by a body, and those that are neither plane, box, sphere nor capsule.
+NOVAPHY_API std::vector<Unstepped> unsupported_shapes(const Model& model);
 /// "8 springs, 2 joints and 1 dynamic body".
-NOVAPHY_API std::string listed(const std::vector<std::string>& parts);
+NOVAPHY_API std::string listed(const std::vector<Unstepped>& parts);
 
 /// Throws Error(value) unless 0 < dt < infinity, and Error(shape_mismatch) when a state or the contacts have other counts
 /// than the model. `who` begins the messages, as in "SolverSemiImplicit.step".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenes that the tests of several plugins share.
+// Scenes of the tests.
 #pragma once
 
 #include <cmath>

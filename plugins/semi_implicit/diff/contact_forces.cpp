@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contact forces from records: one row a particle summed over shapes, or one row a record where pairs are too many.
+#include <array>
+#include <vector>
+
+#include "diff/contact_records.hpp"
+#include "novaphy/collision/formula/soft_contact.h"
+#include "novaphy/collision/traced_material.hpp"
+#include "novaphy/nova/kernel.hpp"
+
+namespace novaphy::semi_implicit {
+
+namespace {
+
+using nova::in;
+using nova::out;
+using nova::Row;
+using nova::Vec3E;
+
+struct TracedContact {
+  nova::Mask touching;
+  Vec3E force;
+};
+
+TracedContact trace_contact(nova::KernelScope& k, bool skip_carried_shapes) {
+  const Vec3E normal = k.vec3("normal");
+  const nova::Expr gap = collision::formula::soft_contact_gap(k.vec3("x"), k.f32("radius"), k.vec3("point"), normal);
+  nova::Mask touching = both(collision::is_active(k), collision::touches(k, gap));
+  if (skip_carried_shapes) touching = both(touching, k.i32("shape_body") < nova::Int(0));
+  return {touching, collision::formula::soft_contact_force(gap, normal, k.vec3("v"), collision::contact_material(k))};
+}
+
+/// Rows are particles; the records of a particle come through tids, in the order of the shapes.
+nova::Kernel make_pair_kernel(bool skip_carried_shapes) {
+  nova::KernelDesc desc{
+      .name = "particle_shape_contact",
+      .in = {in("x", Row::vec3), in("v", Row::vec3), in("f", Row::vec3), in("radius", Row::f32).rate_static(),
+             in("flags", Row::flags).rate_static(), in("point", Row::vec3).gather("tids").constant(),
+             in("normal", Row::vec3).gather("tids").constant(), in("ke", Row::f32).domain().rate_static(),
+             in("kd", Row::f32).domain().rate_static(), in("kf", Row::f32).domain().rate_static(),
+             in("mu", Row::f32).domain().rate_static(), in("soft", Row::vec4).uniform().rate_static(),
+             in("particle_material", Row::spatial).uniform().rate_static().constant()},
+      .out = {out("f_out", Row::vec3)},
+      .index = {nova::index("tids").pair()}};
+  if (skip_carried_shapes) desc.in.push_back(in("shape_body", Row::i32).domain().rate_static());
+  return nova::make_indexed_fixed_reduce_expr_kernel_typed_access_n(
+      desc, nova::domain("shape"), [](nova::KernelScope& k) { return k.vec3("f"); },
+      [=](nova::KernelScope& k, nova::Acc<Vec3E>& force) {
+        const TracedContact contact = trace_contact(k, skip_carried_shapes);
+        force.sub_if(both(k.i32("tids") >= nova::Int(0), contact.touching), contact.force);
+      });
+}
+
+/// Rows are records; forces are scattered in record order.
+nova::Kernel make_record_kernel(bool skip_carried_shapes) {
+  nova::KernelDesc desc{
+      .name = "particle_shape_contact_records",
+      .in = {in("x", Row::vec3).gather("particle"), in("v", Row::vec3).gather("particle"),
+             in("radius", Row::f32).gather("particle").rate_static(), in("flags", Row::flags).gather("particle").rate_static(),
+             in("point", Row::vec3).constant(), in("normal", Row::vec3).constant(),
+             in("ke", Row::f32).gather("shape").rate_static(), in("kd", Row::f32).gather("shape").rate_static(),
+             in("kf", Row::f32).gather("shape").rate_static(), in("mu", Row::f32).gather("shape").rate_static(),
+             in("soft", Row::vec4).uniform().rate_static(),
+             in("particle_material", Row::spatial).uniform().rate_static().constant()},
+      .out = {out("f_out", Row::vec3).scatter_sub("particle")},
+      .index = {nova::index("particle"), nova::index("shape")}};
+  if (skip_carried_shapes) desc.in.push_back(in("shape_body", Row::i32).gather("shape").rate_static());
+  return nova::make_indexed_expr_kernel_typed_access_n(desc, [=](nova::KernelScope& k) {
+    const TracedContact contact = trace_contact(k, skip_carried_shapes);
+    const nova::Expr zero(0.0f);
+    k.write("f_out", select(contact.touching, contact.force, Vec3E{zero, zero, zero}));
+  });
+}
+
+const nova::Kernel& pair_kernel(bool skip_carried_shapes) {
+  static const nova::Kernel all = make_pair_kernel(false), some = make_pair_kernel(true);
+  return skip_carried_shapes ? some : all;
+}
+
+const nova::Kernel& record_kernel(bool skip_carried_shapes) {
+  static const nova::Kernel all = make_record_kernel(false), some = make_record_kernel(true);
+  return skip_carried_shapes ? some : all;
+}
+
+}  // namespace
+
+void subtract_contact_forces(const Model& model, const ContactRecords& records, const DeviceArray& q, const DeviceArray& qd,
+                             const DeviceArray& f, DeviceArray& f_out, bool skip_carried_shapes) {
+  const DeviceArray soft = collision::soft_contact_row(model), particle_material = collision::particle_contact_row(model);
+  const nova::Operand outputs[] = {f_out};
+  std::array<nova::Operand, 15> inputs{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  std::size_t count = 0;
+  const auto give = [&](std::initializer_list<nova::Operand> operands) {
+    for (const nova::Operand& operand : operands) inputs[count++] = operand;
+  };
+  const bool by_pair = records.tids->rows() == std::int64_t{model.shape_count} * model.particle_count;
+  if (by_pair) {
+    give({q, qd, f, model.particle_radius, model.particle_flags, *records.point, *records.normal});
+  } else {
+    nova::assign(f_out, nova::Tensor(f));
+    give({q, qd, model.particle_radius, model.particle_flags, *records.point, *records.normal});
+  }
+  give({model.shape_material_ke, model.shape_material_kd, model.shape_material_kf, model.shape_material_mu, soft,
+        particle_material});
+  if (skip_carried_shapes) give({model.shape_body});
+  if (by_pair) {
+    give({*records.tids});
+    nova::launch(pair_kernel(skip_carried_shapes), std::span(inputs).first(count), outputs, model.particle_count,
+                 model.shape_count);
+  } else {
+    give({*records.particle, *records.shape});
+    nova::launch(record_kernel(skip_carried_shapes), std::span(inputs).first(count), outputs, records.used);
+  }
+}
+
+}  // namespace novaphy::semi_implicit

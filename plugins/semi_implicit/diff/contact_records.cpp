@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of contact records for a recording.
+#include "diff/contact_records.hpp"
+
+#include <memory>
+
+#include "novaphy/nova/tape.hpp"
+
+namespace novaphy::semi_implicit {
+
+namespace {
+
+/// The used rows of the five arrays, and which content of the Contacts they were.
+struct RecordedContacts {
+  std::uint64_t generation = 0, versions = 0;
+  DeviceArray tids, particle, shape, point, normal;
+};
+
+std::uint64_t versions_of(const Contacts& contacts) {
+  return contacts.soft_contact_count.version() + contacts.soft_contact_tids.version() +
+         contacts.soft_contact_particle.version() + contacts.soft_contact_shape.version() +
+         contacts.soft_contact_body_pos.version() + contacts.soft_contact_normal.version();
+}
+
+/// Somebody holds a writable pointer, so equal versions do not mean equal contents.
+bool may_change_unseen(const Contacts& contacts) {
+  for (const DeviceArray* array : {&contacts.soft_contact_count, &contacts.soft_contact_tids, &contacts.soft_contact_particle,
+                                   &contacts.soft_contact_shape, &contacts.soft_contact_body_pos, &contacts.soft_contact_normal})
+    if (array->storage() && array->storage()->escaped()) return true;
+  return false;
+}
+
+DeviceArray first_rows(const DeviceArray& array, std::int64_t rows) {
+  const Shape shape = array.shape().ndim() == 1 ? Shape{rows} : Shape{rows, array.shape()[1]};
+  DeviceArray copy(array.dtype(), shape, array.device());
+  copy.assign_bytes(array.storage()->data(), copy.bytes());
+  copy.named(array.storage()->label.name, "contacts");
+  return copy;
+}
+
+std::shared_ptr<RecordedContacts> copy_of(const Contacts& contacts) {
+  auto copy = std::make_shared<RecordedContacts>();
+  copy->generation = contacts.generation;
+  copy->versions = versions_of(contacts);
+  const std::int64_t used = contacts.soft_contacts_used();
+  copy->tids = contacts.soft_contact_tids.clone();
+  copy->particle = first_rows(contacts.soft_contact_particle, used);
+  copy->shape = first_rows(contacts.soft_contact_shape, used);
+  copy->point = first_rows(contacts.soft_contact_body_pos, used);
+  copy->normal = first_rows(contacts.soft_contact_normal, used);
+  return copy;
+}
+
+const RecordedContacts& recorded(const Contacts& contacts) {
+  const auto* kept = static_cast<const RecordedContacts*>(contacts.recorded_copy.get());
+  if (kept != nullptr && kept->generation == contacts.generation && kept->versions == versions_of(contacts) &&
+      !may_change_unseen(contacts))
+    return *kept;
+  auto copy = copy_of(contacts);
+  const RecordedContacts& made = *copy;
+  // the copy is a cache in the object: contents and meaning of the Contacts stay as they are
+  const_cast<Contacts&>(contacts).recorded_copy = std::move(copy);
+  return made;
+}
+
+}  // namespace
+
+ContactRecords records_for_step(const Contacts& contacts) {
+  const std::int64_t used = contacts.soft_contacts_used();
+  if (!nova::is_recording() || used == 0)
+    return {&contacts.soft_contact_tids,     &contacts.soft_contact_particle, &contacts.soft_contact_shape,
+            &contacts.soft_contact_body_pos, &contacts.soft_contact_normal,   used};
+  const RecordedContacts& copy = recorded(contacts);
+  return {&copy.tids, &copy.particle, &copy.shape, &copy.point, &copy.normal, used};
+}
+
+}  // namespace novaphy::semi_implicit

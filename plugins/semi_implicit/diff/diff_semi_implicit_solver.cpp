@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The differentiable step: contact forces in one kernel, integration in a second.
+#include "novaphy/semi_implicit/diff_semi_implicit_solver.hpp"
+
+#include <cstring>
+
+#include "diff/contact_records.hpp"
+#include "diff/particles.hpp"
+#include "novaphy/collision/static_contact_kernel.hpp"
+#include "novaphy/error.hpp"
+#include "novaphy/log.hpp"
+#include "novaphy/nova/tape.hpp"
+#include "novaphy/semi_implicit/solver_semi_implicit.hpp"
+
+namespace novaphy {
+
+namespace {
+
+using semi_implicit::Element;
+using semi_implicit::Unstepped;
+
+bool is_wanted(const DiffSolverConfig& config, Element element) {
+  switch (element) {
+    case Element::triangle: return config.enable_triangles;
+    case Element::tetrahedron: return config.enable_tetrahedra;
+    case Element::body:
+    case Element::joint: return config.enable_rigid;
+    case Element::carried_shape:
+    case Element::other_shape: return config.enable_particles && config.enable_contacts;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+/// Memory for the total force of each recorded step: the integration kernel's adjoint reads it, while state_in.particle_f
+/// may be cleared for the next use of the state. A buffer is free again when no recording holds it.
+class DiffSemiImplicitSolver::ForceBuffers {
+ public:
+  DeviceArray& next(const DeviceArray& like) {
+    if (next_ == buffers_.size() && !buffers_.empty() && is_free(buffers_.front())) next_ = 0;
+    if (next_ == buffers_.size() || !is_free(buffers_[next_])) {
+      DeviceArray made(DType::f32, like.shape(), like.device());
+      made.named("total particle force", "solver");
+      buffers_.insert(buffers_.begin() + static_cast<std::ptrdiff_t>(next_), std::move(made));
+    }
+    return buffers_[next_++];
+  }
+
+ private:
+  static bool is_free(const DeviceArray& array) { return array.storage().use_count() == 1; }
+  std::vector<DeviceArray> buffers_;
+  std::size_t next_ = 0;
+};
+
+DiffSemiImplicitSolver::DiffSemiImplicitSolver(std::shared_ptr<Model> model, const DiffSolverConfig& config)
+    : model_(std::move(model)), config_(config), buffers_(std::make_unique<ForceBuffers>()) {
+  check_config({.angular_damping = config_.angular_damping,
+                .friction_smoothing = config_.friction_smoothing,
+                .friction_law = config_.friction_law},
+               "DiffSemiImplicitSolver");
+  NOVAPHY_REQUIRE(config_.soft_contact_margin >= 0.0f, ErrorKind::value, "DiffSemiImplicitSolver: soft_contact_margin is ",
+                  config_.soft_contact_margin, "; give a distance of at least 0 m");
+  skip_or_refuse();
+}
+
+DiffSemiImplicitSolver::~DiffSemiImplicitSolver() = default;
+
+void DiffSemiImplicitSolver::skip_or_refuse() {
+  auto parts = semi_implicit::unstepped_elements(*model_);
+  for (const Unstepped& part : semi_implicit::unsupported_shapes(*model_)) parts.push_back(part);
+  std::erase_if(parts, [&](const Unstepped& part) { return !is_wanted(config_, part.element); });
+  if (parts.empty()) return;
+  NOVAPHY_REQUIRE(!config_.strict, ErrorKind::unsupported_feature, "DiffSemiImplicitSolver: the model has ",
+                  semi_implicit::listed(parts), ", which this solver does not step; DiffSolverConfig(strict=False) skips them");
+  for (const Unstepped& part : parts) {
+    skipped_.push_back(semi_implicit::listed({part}));
+    skips_carried_shapes_ |= part.element == Element::carried_shape;
+  }
+  log(LogLevel::warn, text("DiffSemiImplicitSolver: skips ", semi_implicit::listed(parts), " (strict=False)"));
+}
+
+void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const Control*, const Contacts* contacts, float dt) {
+  std::optional<nova::NoGrad> no_grad;
+  if (forward_only) no_grad.emplace();
+  semi_implicit::check_step("DiffSemiImplicitSolver.step", *model_, state_in, state_out, contacts, dt);
+  NOVAPHY_REQUIRE(&state_in != &state_out || !nova::is_recording(), ErrorKind::value,
+                  "DiffSemiImplicitSolver.step: state_in and state_out are the same state, whose old values backward needs; "
+                  "give one state for each step while a tape is open");
+  if (model_->particle_count > 0) step_particles(state_in, state_out, contacts, dt);
+  semi_implicit::carry_over(state_in, state_out);
+}
+
+void DiffSemiImplicitSolver::step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts, float dt) {
+  if (!config_.enable_particles) {
+    if (&state_in != &state_out) {
+      nova::assign(state_out.particle_q, nova::Tensor(state_in.particle_q));
+      nova::assign(state_out.particle_qd, nova::Tensor(state_in.particle_qd));
+    }
+    return;
+  }
+  const DeviceArray& force = total_force(state_in, contacts);
+  semi_implicit::integrate_particles(*model_, state_in.particle_q, state_in.particle_qd, force, state_out.particle_q,
+                                     state_out.particle_qd, dt);
+  if (&force == &state_in.particle_f) return;
+  // The state shows the total force, as SolverSemiImplicit leaves it. The recorded external force is the one at call time,
+  // and no adjoint reads its value, so this write does not count as overwriting it.
+  Storage& shown = *state_in.particle_f.storage();
+  std::memcpy(nova::is_recording() ? shown.data_without_version() : shown.mutable_data(), force.storage()->data(), force.bytes());
+}
+
+const DeviceArray& DiffSemiImplicitSolver::total_force(const SimState& state_in, const Contacts* contacts) {
+  const DeviceArray &q = state_in.particle_q, &qd = state_in.particle_qd, &external = state_in.particle_f;
+  if (!config_.enable_contacts) return external;
+  if (contacts != nullptr) {
+    const auto records = semi_implicit::records_for_step(*contacts);
+    if (records.used == 0) return external;
+    DeviceArray& total = buffers_->next(external);
+    semi_implicit::subtract_contact_forces(*model_, records, q, qd, external, total, skips_carried_shapes_);
+    return total;
+  }
+  if (config_.soft_contact_margin > 0.0f && model_->shape_count > 0) {
+    collision::require_static_planes_and_boxes(*model_, !config_.strict, "DiffSemiImplicitSolver.step without contacts");
+    DeviceArray& total = buffers_->next(external);
+    collision::subtract_static_contacts(*model_, q, qd, external, total, config_.soft_contact_margin);
+    return total;
+  }
+  return external;
+}
+
+}  // namespace novaphy

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// DiffSemiImplicitSolver: the step of SolverSemiImplicit from generated kernels, so that a tape can differentiate it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "novaphy/semi_implicit/step_checks.hpp"
+#include "novaphy/solver.hpp"
+
+namespace novaphy {
+
+/// What DiffSemiImplicitSolver steps. A part that is switched off is left as it is, without an error.
+struct DiffSolverConfig {
+  float angular_damping = 0.05f;              ///< of bodies, 1/s
+  std::optional<float> friction_smoothing{};  ///< m/s; empty = Newton 1.8's law of rigid friction
+  std::optional<std::string> friction_law{};  ///< "newton1.7", or empty
+  /// Above 0, a step that is given no Contacts finds the contacts of world planes and boxes itself, within this margin
+  /// [m], and differentiates their point and normal too. At 0 such a step has no contacts.
+  float soft_contact_margin = 0.0f;
+  bool enable_particles = true, enable_tetrahedra = true, enable_triangles = true, enable_contacts = true;
+  bool enable_rigid = true;
+  bool strict = true;                         ///< false: what cannot be stepped is skipped, and logged once
+};
+
+/// One contact kernel and one integration kernel a step, recorded on this thread's open tape; without a tape they run
+/// alone. Results equal SolverSemiImplicit's to the bit. Gradients reach the start state, the external forces
+/// (state_particle_f_tensor(state_in): the force at call time, although state_in holds the total force afterwards),
+/// particle_inv_mass, particle_radius, gravity, shape_material_ke, kd, kf, mu and soft_contact_material. Contact points
+/// and normals are constants, as they are records of a collide(); they may be collided anew before every step.
+class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
+ public:
+  /// Throws Error(unsupported_feature) with everything in the model that it cannot step, unless `strict` is off.
+  explicit DiffSemiImplicitSolver(std::shared_ptr<Model> model, const DiffSolverConfig& config = {});
+  ~DiffSemiImplicitSolver() override;
+
+  /// Throws also Error(value) when a tape is open and both states are the same object.
+  void step(SimState& state_in, SimState& state_out, const Control* control, const Contacts* contacts, float dt) override;
+  const char* name() const noexcept override { return "semi_implicit_diff"; }
+  std::shared_ptr<Model> model() const noexcept override { return model_; }
+
+  const DiffSolverConfig& config() const noexcept { return config_; }
+  /// What `strict = false` left out: "8 springs"; empty = nothing.
+  const std::vector<std::string>& skipped() const noexcept { return skipped_; }
+  /// On: steps are not recorded even while a tape is open.
+  bool forward_only = false;
+
+ private:
+  class ForceBuffers;
+  void skip_or_refuse();
+  void step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts, float dt);
+  /// The total force: state_in.particle_f itself where there is no contact.
+  const DeviceArray& total_force(const SimState& state_in, const Contacts* contacts);
+
+  std::shared_ptr<Model> model_;
+  DiffSolverConfig config_;
+  std::vector<std::string> skipped_;
+  bool skips_carried_shapes_ = false;
+  std::unique_ptr<ForceBuffers> buffers_;
+};
+
+}  // namespace novaphy
