@@ -254,7 +254,7 @@ def test_rows_of_another_width_or_count_are_refused(shape):
 def test_generated_operators_work_on_random_worlds():
     """Two worlds with their own gravity: the operators read the same model arrays as the solver."""
     import novaphy.diff as ndiff
-    scene = replace(random_scene(3, particles=40, shapes=0), gravity=((0, 0, -9.81), (1, 2, 3)))
+    scene = replace(random_scene(3, particles=40, shapes=0), worlds=2, gravity=((0, 0, -9.81), (1, 2, 3)))
     scene.world[20:] = 1
     scene.world[:20] = 0
     model = scene.build()

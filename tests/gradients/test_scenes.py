@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from checks import check_scene, particles_unlike_free_twin
-from scenes import random_scene
+from scenes import mixed_scene, random_scene
 from variations import VARIATIONS
 
 MARGINS = {False: 10.0, True: 0.02}
@@ -59,3 +59,11 @@ def test_every_particle_count(particles):
 @pytest.mark.parametrize("shapes", [0, 1, 7, 8, 9, 40])
 def test_every_shape_count(shapes):
     check_scene(random_scene(shapes + 50, particles=64, shapes=shapes, steps=30), 8)
+
+
+@COLLIDED
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(k, marks=pytest.mark.slow) for k in range(8, 80))])
+def test_everything_at_once(seed, every_step):
+    scene = mixed_scene(seed)
+    external = np.random.default_rng(seed).normal(0, 10, scene.q.shape).astype(np.float32) if seed % 2 else None
+    check_scene(scene, seed, every_step, external)

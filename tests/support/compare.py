@@ -22,7 +22,7 @@ def largest_differences(got, want, count=4):
         at = np.unravel_index(flat, difference.shape)
         names = ("substep", "particle", "component")[3 - len(at):] if len(at) <= 3 else ("",) * len(at)
         place = ", ".join(f"{n} {COMPONENTS[k] if n == 'component' and k < 3 else k}" for n, k in zip(names, at))
-        lines.append(f"  {place}: got {got[at]!r}, want {want[at]!r}, difference {difference[at]:.3e}")
+        lines.append(f"  {place}: got {float(got[at])!r}, want {float(want[at])!r}, difference {difference[at]:.3e}")
     return "\n".join(lines)
 
 

@@ -39,7 +39,8 @@ class Scene:
     world: np.ndarray
     shapes: list
     soft: tuple = (8e3, 12.0, 40.0, 0.4)  # the model's ke, kd, kf, mu
-    gravity: tuple = ((0.0, 0.0, -9.81),)  # one row a world
+    worlds: int = 0
+    gravity: tuple = ((0.0, 0.0, -9.81),)  # one row a world, one row where there are none
     max_velocity: float = 1e5
     margin: float = 10.0
     steps: int = 200
@@ -48,15 +49,12 @@ class Scene:
     def build(self, requires_grad=True):
         """The engine's model of this scene."""
         import novaphy
-        worlds = sorted({*self.world.tolist(), *(s.world for s in self.shapes), -1})
         root = novaphy.ModelBuilder()
-        for w in worlds:
-            if w < 0:
-                self.fill(root, w)
-            else:
-                part = novaphy.ModelBuilder()
-                self.fill(part, w)
-                root.add_world(part)
+        self.fill(root, -1)
+        for w in range(self.worlds):
+            part = novaphy.ModelBuilder()
+            self.fill(part, w)
+            root.add_world(part)
         model = root.finalize(requires_grad=requires_grad)
         model.soft_contact_ke, model.soft_contact_kd, model.soft_contact_kf, model.soft_contact_mu = self.soft
         model.particle_max_velocity = self.max_velocity
@@ -167,6 +165,31 @@ def random_scene(seed, particles=2000, shapes=12, **options):
     assert n == particles, f"seed {seed}: only {n} of {particles} particles found a place"
     return scene_of(candidates.q[chosen], rng.normal(0, 3, (n, 3)), made, radius=candidates.radius[chosen],
                     mass=rng.uniform(0.5, 2.0, n), **options)
+
+
+def mixed_scene(seed):
+    """Everything at once, of random size: worlds with their own gravity, finite planes, shapes that particles pass,
+    margins, particles of mass 0 and inactive ones, a speed limit, ties and rest."""
+    rng = np.random.default_rng(10_000 + seed)
+    worlds = int(rng.integers(0, 4))
+    made = random_shapes(rng, int(rng.integers(0, 30)), room=rng.uniform(0.5, 2.0))
+    for s in made:
+        s.world = int(rng.integers(-1, worlds)) if worlds else -1
+        s.collides = bool(rng.random() > 0.1)
+        s.margin = float(rng.choice([0.0, 0.0, 0.03]))
+        if s.kind == "plane" and rng.random() < 0.5:
+            s.size = tuple(rng.uniform(0.3, 2.0, 2))
+    made.sort(key=lambda s: s.world)
+    n = int(rng.choice([1, 3, 64, 333]))
+    qd = rng.normal(0, rng.choice([0.0, 0.5, 4.0]), (n, 3)) * (rng.random((n, 1)) > 0.1)
+    world = np.sort(rng.integers(-1, worlds, n)) if worlds else np.full(n, -1)
+    return scene_of(
+        rng.uniform(-1, 1, (n, 3)), qd, made, mass=rng.uniform(2.0, 8.0, n) * (rng.random(n) > 0.1),
+        radius=rng.uniform(0.0, 0.15, n), active=rng.random(n) > 0.1, world=world,
+        worlds=worlds, steps=int(rng.integers(1, 80)),
+        soft=(rng.uniform(0, 1e3), rng.uniform(0, 10), rng.uniform(0, 50), rng.uniform(0, 1)),
+        gravity=tuple(map(tuple, rng.normal(0, 5, (max(worlds, 1), 3)))), max_velocity=float(rng.choice([2.0, 20.0, 1e5])),
+        margin=float(rng.choice([0.02, 0.5, 10.0])))
 
 
 def smallest_gap(model):

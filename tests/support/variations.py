@@ -34,7 +34,7 @@ def two_worlds():
     shapes = [GROUND, Shape("sphere", (0.4,), (0, 0, 0.5), ke=3e3, world=0), Shape("box", (0.3, 0.4, 0.2), (0, 0, 0.5),
               random_rotation(rng), kd=30.0, world=1)]
     return scene_of(q, rng.normal(size=(60, 3)), shapes, world=np.repeat([-1, 0, 1], 20), radius=0.05, steps=100,
-                    gravity=((0, 0, -9.81), (1.5, 0.0, -1.62)))
+                    worlds=2, gravity=((0, 0, -9.81), (1.5, 0.0, -1.62)))
 
 
 def finite_planes():
