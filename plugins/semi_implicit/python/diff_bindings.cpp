@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Extension _novaphy_semi_implicit_diff: DiffSemiImplicitSolver, DiffSolverConfig and the particle operators of novaphy.diff.
+#include <pybind11/stl.h>
+
+#include "../diff/particles.hpp"
+#include "novaphy/python.hpp"
+#include "novaphy/semi_implicit/diff_semi_implicit_solver.hpp"
+#include "step_binding.hpp"
+
+namespace py = pybind11;
+
+namespace {
+
+using namespace novaphy;
+
+DiffSolverConfig make_config(double angular_damping, std::optional<double> friction_smoothing,
+                             std::optional<std::string> friction_law, double soft_contact_margin, bool enable_particles,
+                             bool enable_tetrahedra, bool enable_triangles, bool enable_contacts, bool enable_rigid,
+                             bool strict) {
+  DiffSolverConfig config;
+  config.angular_damping = static_cast<float>(angular_damping);
+  if (friction_smoothing) config.friction_smoothing = static_cast<float>(*friction_smoothing);
+  config.friction_law = std::move(friction_law);
+  config.soft_contact_margin = static_cast<float>(soft_contact_margin);
+  config.enable_particles = enable_particles, config.enable_tetrahedra = enable_tetrahedra;
+  config.enable_triangles = enable_triangles, config.enable_contacts = enable_contacts;
+  config.enable_rigid = enable_rigid, config.strict = strict;
+  return config;
+}
+
+void bind_config(py::module_& m) {
+  const DiffSolverConfig defaults;
+  py::class_<DiffSolverConfig>(m, "DiffSolverConfig",
+                               "What DiffSemiImplicitSolver steps. strict=False skips what it can not step and lists it in "
+                               "solver.skipped.")
+      .def(py::init(&make_config), py::kw_only(), py::arg("angular_damping") = 0.05, py::arg("friction_smoothing") = py::none(),
+           py::arg("friction_law") = py::none(), py::arg("soft_contact_margin") = 0.0, py::arg("enable_particles") = true,
+           py::arg("enable_tetrahedra") = true, py::arg("enable_triangles") = true, py::arg("enable_contacts") = true,
+           py::arg("enable_rigid") = true, py::arg("strict") = true)
+      .def_readwrite("angular_damping", &DiffSolverConfig::angular_damping)
+      .def_readwrite("friction_smoothing", &DiffSolverConfig::friction_smoothing)
+      .def_readwrite("friction_law", &DiffSolverConfig::friction_law)
+      .def_readwrite("soft_contact_margin", &DiffSolverConfig::soft_contact_margin)
+      .def_readwrite("enable_particles", &DiffSolverConfig::enable_particles)
+      .def_readwrite("enable_tetrahedra", &DiffSolverConfig::enable_tetrahedra)
+      .def_readwrite("enable_triangles", &DiffSolverConfig::enable_triangles)
+      .def_readwrite("enable_contacts", &DiffSolverConfig::enable_contacts)
+      .def_readwrite("enable_rigid", &DiffSolverConfig::enable_rigid)
+      .def_readwrite("strict", &DiffSolverConfig::strict);
+}
+
+void bind_solver(py::module_& m) {
+  py::class_<DiffSemiImplicitSolver, ISolver, py::smart_holder> solver(
+      m, "DiffSemiImplicitSolver",
+      "The step of SolverSemiImplicit from generated kernels, recorded on the open tape. Forward results are the same bits.");
+  solver.def(py::init([](std::shared_ptr<Model> model, const std::optional<DiffSolverConfig>& config) {
+               return std::make_shared<DiffSemiImplicitSolver>(std::move(model), config.value_or(DiffSolverConfig{}));
+             }),
+             py::arg("model"), py::arg("config") = py::none());
+  python::def_step(solver);
+  solver.def_property_readonly("config", &DiffSemiImplicitSolver::config)
+      .def_property_readonly("skipped", &DiffSemiImplicitSolver::skipped, "What strict=False left out.")
+      .def_readwrite("forward_only", &DiffSemiImplicitSolver::forward_only,
+                     "On: steps are not recorded even while a tape is open.")
+      .def_property_readonly("supports_in_place", [](const DiffSemiImplicitSolver&) { return false; });
+}
+
+void bind_operators(py::module_& m) {
+  using nova::Tensor;
+  m.def(
+      "integrate_particles_generated",
+      [](const Model& model, const Tensor& particle_q, const Tensor& particle_qd, const Tensor& particle_f, double dt) {
+        const auto next = semi_implicit::integrate_particles_generated(model, particle_q, particle_qd, particle_f,
+                                                                       static_cast<float>(dt));
+        return py::make_tuple(next.q, next.qd);
+      },
+      py::arg("model"), py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"), py::arg("dt"),
+      "(particle_q_next, particle_qd_next) after one semi-implicit step of dt [s].");
+  m.def(
+      "integrate_particles_with_static_contacts_generated",
+      [](const Model& model, const Tensor& particle_q, const Tensor& particle_qd, const Tensor& particle_f,
+         double soft_contact_margin, double dt, bool ignore_body_shapes) {
+        const auto next = semi_implicit::integrate_particles_with_static_contacts_generated(
+            model, particle_q, particle_qd, particle_f, static_cast<float>(soft_contact_margin), static_cast<float>(dt),
+            ignore_body_shapes);
+        return py::make_tuple(next.q, next.qd);
+      },
+      py::arg("model"), py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"), py::arg("soft_contact_margin"),
+      py::arg("dt"), py::kw_only(), py::arg("ignore_body_shapes") = false,
+      "The same after adding the contact forces of world planes and boxes, in one kernel.");
+}
+
+}  // namespace
+
+NOVAPHY_PYTHON_MODULE(_novaphy_semi_implicit_diff, m) {
+  py::module_::import("novaphy.nova").attr("Tensor");  // registers the class that the operators take and return
+  bind_config(m);
+  bind_solver(m);
+  bind_operators(m);
+}
