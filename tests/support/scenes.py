@@ -41,6 +41,7 @@ class Scene:
     soft: tuple = (8e3, 12.0, 40.0, 0.4)  # the model's ke, kd, kf, mu
     worlds: int = 0
     gravity: tuple = ((0.0, 0.0, -9.81),)  # one row a world, one row where there are none
+    adhesion: float = 0.0
     max_velocity: float = 1e5
     margin: float = 10.0
     steps: int = 200
@@ -58,6 +59,7 @@ class Scene:
         model = root.finalize(requires_grad=requires_grad)
         model.soft_contact_ke, model.soft_contact_kd, model.soft_contact_kf, model.soft_contact_mu = self.soft
         model.particle_max_velocity = self.max_velocity
+        model.particle_adhesion = self.adhesion
         for w, g in enumerate(self.gravity):
             model.set_gravity(g, world=w)
         return model
@@ -95,15 +97,16 @@ class Scene:
             np.array([4 if s.collides else 0 for s in self.shapes], np.int32), shape(lambda s: s.margin),
             np.array([s.world for s in self.shapes], np.int32), shape(lambda s: s.ke), shape(lambda s: s.kd),
             shape(lambda s: s.kf), shape(lambda s: s.mu), np.array(self.soft, f), np.array(self.gravity, f),
-            f(self.max_velocity))
+            f(self.adhesion), f(self.max_velocity))
 
 
 def read_arrays(model):
     """What the particle step reads of an engine's model."""
-    names = [n for n in Arrays.__dataclass_fields__ if n not in ("soft_contact_material", "particle_max_velocity")]
+    numbers = ("particle_adhesion", "particle_max_velocity")
+    names = [n for n in Arrays.__dataclass_fields__ if n not in ("soft_contact_material", *numbers)]
     read = {n: np.array(getattr(model, n).numpy()) for n in names}
     soft = np.array([model.soft_contact_ke, model.soft_contact_kd, model.soft_contact_kf, model.soft_contact_mu], np.float32)
-    return Arrays(soft_contact_material=soft, particle_max_velocity=np.float32(model.particle_max_velocity), **read)
+    return Arrays(soft_contact_material=soft, **{n: np.float32(getattr(model, n)) for n in numbers}, **read)
 
 
 def scene_of(q, qd, shapes, mass=1.0, radius=0.1, active=True, world=-1, **options):
@@ -189,7 +192,7 @@ def mixed_scene(seed):
         worlds=worlds, steps=int(rng.integers(1, 80)),
         soft=(rng.uniform(0, 1e3), rng.uniform(0, 10), rng.uniform(0, 50), rng.uniform(0, 1)),
         gravity=tuple(map(tuple, rng.normal(0, 5, (max(worlds, 1), 3)))), max_velocity=float(rng.choice([2.0, 20.0, 1e5])),
-        margin=float(rng.choice([0.02, 0.5, 10.0])))
+        adhesion=float(rng.choice([0.0, 0.0, 0.02])), margin=float(rng.choice([0.02, 0.5, 10.0])))
 
 
 def smallest_gap(model):

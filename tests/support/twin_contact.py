@@ -34,6 +34,7 @@ class Arrays:
     shape_material_mu: np.ndarray   # (S)
     soft_contact_material: np.ndarray  # (4) ke, kd, kf, mu
     gravity: np.ndarray             # (W,3) m/s^2
+    particle_adhesion: np.floating  # m; a contact acts up to this gap
     particle_max_velocity: np.floating
 
     def astype(self, dtype):
@@ -44,7 +45,7 @@ class Arrays:
     def select(self, chosen):
         """The same model with only the particles `chosen` (may repeat)."""
         rows = {f.name: getattr(self, f.name)[chosen] for f in fields(self)
-                if f.name.startswith("particle_") and f.name != "particle_max_velocity"}
+                if f.name.startswith("particle_") and getattr(self, f.name).ndim}
         return replace(self, **rows)
 
     @property
@@ -65,7 +66,7 @@ def mixed_material(model, s):
 @dataclass
 class Branches:
     """Of the records of one shape in one step: the rows that touch, and for those rows which arm was taken."""
-    rows: np.ndarray      # record rows with gap <= 0
+    rows: np.ndarray      # record rows with gap <= adhesion
     approach: np.ndarray  # normal speed < 0
     sliding: np.ndarray   # kf |vt| below the friction cap
     negative: np.ndarray  # mu c ke < 0, the sign inside the cap
@@ -95,7 +96,7 @@ def contact_force(model, records, x, v, f):
     for s, record in enumerate(records.by_shape):
         particles, points, normals = record
         gap = dot(normals, x[particles] - points) - model.particle_radius[particles]
-        rows = np.nonzero(gap <= zero)[0]
+        rows = np.nonzero(gap <= model.particle_adhesion)[0]
         i, n, c, vn, vt, l = contact_terms(model, s, record, x, v, rows)
         ke, kd, kf, mu = mixed_material(model, s)
         elastic = (mu * c) * ke

@@ -127,6 +127,13 @@ def shape_margins():
     return scene_of(rng.uniform(-0.5, 0.5, (40, 3)) + (0, 0, 1.1), rng.normal(size=(40, 3)), shapes, steps=120)
 
 
+def adhesion():
+    """Contacts act up to a gap of 3 cm, where they pull."""
+    rng = np.random.default_rng(16)
+    shapes = [GROUND, Shape("sphere", (0.5,), (0, 0, 0.3))]
+    return scene_of(rng.uniform(-0.7, 0.7, (40, 3)) + (0, 0, 0.8), rng.normal(size=(40, 3)), shapes, adhesion=0.03, steps=100)
+
+
 def without_friction():
     """Friction coefficient 0 on both sides, and friction damping 0 with a coefficient."""
     rng = np.random.default_rng(11)
@@ -160,5 +167,5 @@ def crowded():
 
 VARIATIONS = {f.__name__: f for f in (
     without_contact, zero_mass, inactive_particles, two_worlds, finite_planes, straight_fall, at_rest, speed_limit,
-    capsule_ends, sphere_centre, box_inside_edges_corners, many_shapes, one_particle, without_shapes, ignored_shapes, shape_margins,
+    capsule_ends, sphere_centre, box_inside_edges_corners, many_shapes, one_particle, without_shapes, ignored_shapes, shape_margins, adhesion,
     without_friction, without_stiffness, resting, crowded, ball_scene)}
