@@ -42,7 +42,8 @@ void SimState::assign(const SimState& other) {
                     " in the other state: want two states of one model");
     return source;
   };
-  visit([&](const ArrayInfo& info, const DeviceArray& array) { counterpart(info, array); });  // all before any
+  visit(
+      [&](const ArrayInfo& info, const DeviceArray& array) { counterpart(info, array); });  // all before any
   visit([&](const ArrayInfo& info, DeviceArray& array) { array.copy_from(*counterpart(info, array)); });
 }
 

@@ -20,6 +20,8 @@
 
 namespace novaphy {
 
+class Arguments;
+
 /// Collects a scene and turns it into a Model.
 ///
 /// Names, parameters and defaults are Newton's. SI units; quaternions x, y, z, w; body -1 and parent -1 are
@@ -177,7 +179,7 @@ class NOVAPHY_API ModelBuilder {
 
   /// Checks the whole and makes the model. The builder stays as it is and may go on. `requires_grad`:
   /// parameters and states keep their gradients after backward. Throws Error(value) for a loop of joints, a
-  /// joint of an articulation whose parent hangs on nothing, a body in two articulations;
+  /// body in two articulations, a joint between bodies that is in no articulation;
   /// Error(plugin_not_available) for a device without backend.
   std::shared_ptr<Model> finalize(Device device = {}, bool requires_grad = false) const;
 
@@ -190,7 +192,35 @@ class NOVAPHY_API ModelBuilder {
   std::vector<std::string> body_label, shape_label, joint_label, articulation_label, world_label;
 
  private:
-  struct Rows;  // how long the columns were, to undo a grid that failed half-way
+  template <class Add>
+  void all_or_nothing(Add add);
+  void append_particle(const Vec3f& pos, const Vec3f& vel, double mass, double radius, int flags);
+  double append_triangle(const Arguments& check, int i, int j, int k, const TriMaterial& material);
+  int append_edge(const Arguments& check, int i, int j, int k, int l, double rest, double length,
+                  const EdgeMaterial& material);
+  double append_tetrahedron(const Arguments& check, int i, int j, int k, int l, double k_mu, double k_lambda,
+                            double k_damp);
+  void append_edges_of_triangles(const Arguments& check, int first_triangle, bool in_double,
+                                 const EdgeMaterial& material);
+  void append_springs_of_edges(int first_edge, double ke, double kd);
+  int append_shape(const Arguments& check, int body, GeoType type, const std::array<double, 3>& scale,
+                   const ShapeArgs& args, bool is_static);
+  void add_mass(int body, GeoType type, const ShapeConfig& cfg, const Vec3f& scale, const Transformf& pose);
+  std::vector<int>& shapes_of(int body) {
+    return body < 0 ? world_shapes_ : body_shapes_[static_cast<std::size_t>(body)];
+  }
+  void filter_across_joint(int joint);
+  void filter_across_joints(int shape);
+  int append_joint(const Arguments& check, JointType type, int parent, int child,
+                   std::span<const JointDofConfig> linear_axes, std::span<const JointDofConfig> angular_axes,
+                   const JointArgs& args);
+  void append_dof(const JointDofConfig& dof);
+  void append_coords(JointType type, const std::vector<JointDofConfig>& dofs, int linear);
+  void append_rows_of(const ModelBuilder& other, const std::string& label_prefix);
+  void move_rows_of(const ModelBuilder& other, const Transformf& pose);
+  void complete();
+  void check_references() const;
+  void check_joints() const;
 
   Axis up_axis_ = Axis::Z;
   int current_world_ = -1;

@@ -25,7 +25,7 @@ struct NOVAPHY_API ShapeConfig {
   double margin = 0.0;          ///< outward offset of the surface, m; wall thickness of a hollow shape
   std::optional<double> gap{};  ///< extra distance within which contacts are generated, m; empty = rigid_gap
   bool is_solid = true;         ///< false: a shell of thickness `margin`
-  int collision_group = 1;      ///< 0 = collides with no shape, -1 = with every group
+  int collision_group = 1;      ///< n > 0: with n and all below 0; n < 0: with all but n; 0: with no shape
   bool collision_filter_parent = true;  ///< no contacts with the body at the other end of a joint
   bool has_shape_collision = true, has_particle_collision = true, is_visible = true, is_site = false;
 
@@ -127,8 +127,7 @@ struct ShapeArgs {
 
 struct JointArgs {
   std::optional<Transformf> parent_xform{}, child_xform{};  ///< anchors in the frames of the bodies
-  std::optional<bool>
-      collision_filter_parent{};  ///< empty = true, but false for a joint to the world that can move
+  std::optional<bool> collision_filter_parent{};  ///< empty = true, false for a movable joint to the world
   bool enabled = true;
   std::string label{};  ///< empty = "joint_N"
 };
