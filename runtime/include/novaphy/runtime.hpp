@@ -153,6 +153,10 @@ class NOVAPHY_API Runtime {
   std::unique_ptr<Registry> registry_;
 };
 
+/// The known name that is closest to a misspelt one: fewest edits (a swap of neighbours counts as one), at most a third of
+/// the name's length and at least one. Empty when none is near; ties go to the earlier name.
+NOVAPHY_API std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
+
 /// The JSON schema of manifests, made from the table that validates them.
 NOVAPHY_API std::string manifest_schema();
 

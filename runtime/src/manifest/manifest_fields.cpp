@@ -76,8 +76,8 @@ const TextRule kOneLine{"NP107", [](std::string_view t) { return t.find('\n') ==
 const TextRule kPythonModule{"NP109", holds_dotted,
                              [](const std::string& t) { return "'" + t + "' is not the name of a Python module"; },
                              "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$"};
-const TextRule kPythonName{"NP109", holds_identifier,
-                           [](const std::string& t) { return "'" + t + "' is not a Python name"; },
+const TextRule kIdentifier{"NP109", holds_identifier,
+                           [](const std::string& t) { return "'" + t + "' must match [A-Za-z_][A-Za-z0-9_]*"; },
                            "^[A-Za-z_][A-Za-z0-9_]*$"};
 
 const Fields& provides_fields() {
@@ -93,7 +93,7 @@ const Fields& provides_fields() {
 const Fields& python_fields() {
   static const Fields fields = {
       {"module", Kind::string, "extension module, beside the library or importable", true, &kPythonModule},
-      {"exports", Kind::strings_by_name, "public module -> names that it takes from the extension", true, &kPythonName,
+      {"exports", Kind::strings_by_name, "public module -> names that it takes from the extension", true, &kIdentifier,
        {}, nullptr, &kPythonModule},
   };
   return fields;
@@ -148,7 +148,7 @@ const Fields& manifest_fields() {
       {"enabled", Kind::boolean, "whether it is used when the host configuration is silent"},
       {"platforms", Kind::strings, "such as linux-x86_64; none means any"},
       {"modules", Kind::objects, "the libraries of the plugin", true, nullptr, {}, &module_fields()},
-      {"config", Kind::object_by_name, "options that the host may set", false, nullptr, {}, &option_fields(), &kName},
+      {"config", Kind::object_by_name, "options that the host may set", false, nullptr, {}, &option_fields(), &kIdentifier},
       {"data", Kind::string, "folder of assets, relative to the manifest", false, &kPath},
   };
   return fields;

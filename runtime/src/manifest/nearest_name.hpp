@@ -6,11 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace novaphy {
+#include "novaphy/runtime.hpp"  // nearest_name()
 
-/// The known name with the fewest edits (a swap of neighbours counts as one), when that is at most a third of the name's
-/// length, and at least one edit is always allowed. Empty when none is near. Ties go to the earlier name.
-std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
+namespace novaphy {
 
 /// "; did you mean 'x'?" or nothing.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);

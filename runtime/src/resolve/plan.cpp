@@ -18,6 +18,27 @@ std::string abi_text(int major, int minor) { return std::to_string(major) + "." 
 
 bool is_usable(const PlannedModule& row) { return row.state == PluginState::found || row.state == PluginState::ready; }
 
+constexpr std::string_view kLink = "requires '";
+
+/// The end of a chain "requires 'a', which requires 'b', which ...": "b', which ...".
+std::string root_of(const PluginProblem& problem) {
+  const std::size_t at = problem.text.rfind(kLink);
+  return at == std::string::npos ? problem.text : problem.text.substr(at + kLink.size());
+}
+
+int links_of(const PluginProblem& problem) {
+  int count = 0;
+  for (std::size_t at = 0; (at = problem.text.find(kLink, at)) != std::string::npos; at += kLink.size()) ++count;
+  return count;
+}
+
+/// Where several chains lead to one cause, the shortest says it all; shorter ones come first.
+void keep_shortest_chains(std::vector<PluginProblem>& problems) {
+  std::stable_sort(problems.begin(), problems.end(), [](const auto& a, const auto& b) { return links_of(a) < links_of(b); });
+  std::set<std::string> roots;
+  std::erase_if(problems, [&](const PluginProblem& problem) { return !roots.insert(root_of(problem)).second; });
+}
+
 class Planner {
  public:
   Planner(const std::vector<ManifestFile>& files, const HostConfig& host, const Facts& facts)
@@ -173,6 +194,7 @@ class Planner {
     if (!rows_[index].module || rows_[index].state != PluginState::found || !visited_.insert(index).second) return;
     path_.push_back(index);
     for (const Dependency& dependency : module(rows_[index]).required) check_dependency(index, dependency);
+    keep_shortest_chains(rows_[index].problems);
     for (const Dependency& dependency : module(rows_[index]).optional) add_optional(index, dependency);
     path_.pop_back();
   }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// novaphy-host list: every module with its state, and why it is not ready. Opens no library.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "verbs.hpp"
+
+namespace novaphy::host {
+namespace {
+
+using nlohmann::json;
+
+json row_json(const ReportRow& row) {
+  std::vector<std::string> problems;
+  for (const PluginProblem& problem : row.problems) problems.push_back(problem.line());
+  return {{"plugin", row.plugin}, {"module", row.module},   {"version", row.version},  {"state", to_string(row.state)},
+          {"path", row.path},     {"library", row.library}, {"reason", row.reason},    {"problems", problems},
+          {"notes", row.notes}};
+}
+
+void print_json(const Runtime& runtime, const std::vector<ReportRow>& rows) {
+  json out = {{"version", Runtime::version()}, {"platform", Runtime::platform()}, {"notes", runtime.notes()}};
+  out["modules"] = json::array();
+  for (const ReportRow& row : rows) out["modules"].push_back(row_json(row));
+  out["searched"] = json::array();
+  for (const SearchPlace& place : runtime.search_places())
+    out["searched"].push_back({{"path", place.path}, {"label", place.label}, {"exists", place.exists}, {"found", place.found}});
+  std::cout << out.dump(2) << "\n";
+}
+
+void print_table(const Runtime& runtime, const std::vector<ReportRow>& rows) {
+  std::size_t plugin = 6, module = 6;
+  for (const ReportRow& row : rows) {
+    plugin = std::max(plugin, row.plugin.size());
+    module = std::max(module, row.module.size());
+  }
+  const auto line = [&](const auto& a, const auto& b, const auto& c, const auto& d, const auto& e) {
+    std::cout << fmt::format("{:<{}}  {:<{}}  {:<8} {:<12} {}\n", a, plugin, b, module, c, d, e);
+  };
+  line("PLUGIN", "MODULE", "VERSION", "STATE", "MANIFEST");
+  for (const ReportRow& row : rows) {
+    line(row.plugin, row.module, row.version, to_string(row.state), row.path);
+    for (const PluginProblem& problem : row.problems) std::cout << "    " << problem.line() << "\n";
+    for (const std::string& note : row.notes) std::cout << "    note: " << note << "\n";
+  }
+  for (const std::string& note : runtime.notes()) std::cout << "note: " << note << "\n";
+  if (!rows.empty()) return;
+  std::cout << "no plugin was found; searched:\n";
+  for (const SearchPlace& place : runtime.search_places()) std::cout << "    " << place.path << " (" << place.label << ")\n";
+}
+
+}  // namespace
+
+Action add_list(CLI::App& app, const Common& common) {
+  app.add_subcommand("list", "All modules: state, manifest, reason");
+  return [&common] {
+    const Runtime& runtime = start_runtime(common);
+    const std::vector<ReportRow> rows = runtime.report();
+    common.json ? print_json(runtime, rows) : print_table(runtime, rows);
+    return int{kOk};
+  };
+}
+
+}  // namespace novaphy::host

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// novaphy-host run DEMO: trains a demo without Python and prints the falling loss.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "dump.hpp"
+#include "novaphy/demo.hpp"
+#include "verbs.hpp"
+
+namespace novaphy::host {
+namespace {
+
+struct RunOptions {
+  std::string demo, dump_folder;
+  int iterations = -1;
+  std::vector<std::string> settings;  ///< "name=value"
+};
+
+/// "no demo 'difsim_ball'; did you mean 'diffsim_ball'? There are: ...".
+std::string unknown_demo(const std::string& name, const Runtime& runtime) {
+  std::vector<std::string> names;
+  for (const ProvidedInterface& item : runtime.list(IDemo::kId)) names.push_back(item.name);
+  const std::string nearest = nearest_name(name, names);
+  std::string out = "NP408 command line: no demo '" + name + "'";
+  if (!nearest.empty()) out += "; did you mean '" + nearest + "'?";
+  if (names.empty()) return out + "; no plugin that was found provides one, see 'novaphy-host list'";
+  out += nearest.empty() ? "; there are: " : " There are: ";
+  for (std::size_t i = 0; i < names.size(); ++i) out += (i == 0 ? "" : ", ") + names[i];
+  return out;
+}
+
+IDemo& find_demo(Runtime& runtime, const std::string& name) {
+  const std::vector<ProvidedInterface> demos = runtime.list(IDemo::kId);
+  const auto is_it = [&](const ProvidedInterface& item) { return item.name == name; };
+  if (std::none_of(demos.begin(), demos.end(), is_it)) throw Exit{kUsage, unknown_demo(name, runtime)};
+  try {
+    return *static_cast<IDemo*>(runtime.find(IDemo::kId, name));
+  } catch (const Error& error) {
+    throw Exit{kPluginFailed, error.what()};
+  }
+}
+
+void check_required(Runtime& runtime) {
+  if (runtime.on_error() == "continue") return;
+  try {
+    runtime.require_listed();
+  } catch (const Error& error) {
+    throw Exit{kPluginFailed, error.what()};
+  }
+}
+
+DemoOptions demo_options(const RunOptions& options) {
+  DemoOptions out;
+  out.iterations = options.iterations;
+  for (const std::string& setting : options.settings) {
+    const std::size_t equal = setting.find('=');
+    if (equal == std::string::npos || equal == 0) throw Exit{kUsage, "--set " + setting + ": write --set NAME=VALUE"};
+    out.values[setting.substr(0, equal)] = setting.substr(equal + 1);
+  }
+  return out;
+}
+
+int run(const RunOptions& options, const Common& common) {
+  const DemoOptions settings = demo_options(options);
+  Runtime& runtime = start_runtime(common);
+  check_required(runtime);
+  IDemo& demo = find_demo(runtime, options.demo);
+  demo.build(settings);
+  const int iterations = options.iterations >= 0 ? options.iterations : demo.default_iterations();
+  if (!common.json) std::cout << options.demo << ": " << demo.summary() << std::endl;
+
+  std::vector<float> losses;
+  for (int i = 0; i < iterations; ++i) {
+    losses.push_back(demo.iterate());
+    if (!common.json) std::cout << fmt::format("iteration {:>4}  loss {}", i, losses.back()) << std::endl;
+  }
+  const float loss = demo.rollout();
+  if (!options.dump_folder.empty())
+    dump_arrays(options.dump_folder, demo.arrays(), {options.demo, iterations}, runtime, common);
+  if (common.json) {
+    std::cout << nlohmann::json{{"demo", options.demo}, {"iterations", iterations}, {"losses", losses}, {"loss", loss},
+                                {"dump", options.dump_folder}}.dump(2)
+              << "\n";
+    return kOk;
+  }
+  std::cout << fmt::format("after {} iterations  loss {}\n", iterations, loss);
+  if (!options.dump_folder.empty()) std::cout << "states written to " << options.dump_folder << "\n";
+  return kOk;
+}
+
+}  // namespace
+
+Action add_run(CLI::App& app, const Common& common) {
+  CLI::App* verb = app.add_subcommand("run", "Trains a demo that a plugin provides");
+  const auto options = std::make_shared<RunOptions>();
+  verb->add_option("DEMO", options->demo, "Its name, such as diffsim_ball")->required();
+  verb->add_option("--iterations", options->iterations, "Training iterations; 0: only the initial rollout")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--dump-states", options->dump_folder, "Folder for the arrays of the last rollout")->type_name("PATH");
+  verb->add_option("--set", options->settings, "An option of the demo; may be given again")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  return [&common, options] { return run(*options, common); };
+}
+
+}  // namespace novaphy::host

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the verbs of novaphy-host share: exit codes, and one function a verb that adds itself to the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "novaphy/runtime.hpp"
+
+namespace novaphy::host {
+
+enum ExitCode : int { kOk = 0, kPluginFailed = 1, kUsage = 2, kBadConfig = 3 };
+
+/// What every verb understands.
+struct Common {
+  bool json = false;
+  std::string config, log;
+  std::vector<std::string> plugins, manifests, allow_writable;
+  std::vector<std::string> command;  ///< the command line, for provenance
+};
+
+/// The runtime with the common options; a wrong host configuration ends the program with code 3.
+Runtime& start_runtime(const Common& common);
+
+/// Ends the program with a code; the text goes to stderr.
+struct Exit {
+  int code;
+  std::string message;
+};
+
+/// A verb's work; returns the exit code.
+using Action = std::function<int()>;
+
+Action add_list(CLI::App& app, const Common& common);
+Action add_why(CLI::App& app, const Common& common);
+Action add_run(CLI::App& app, const Common& common);
+Action add_manifest_schema(CLI::App& app, const Common& common);
+
+}  // namespace novaphy::host

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// novaphy-host why NAME: the resolution of one plugin or module, step by step.
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "verbs.hpp"
+
+namespace novaphy::host {
+
+Action add_why(CLI::App& app, const Common& common) {
+  CLI::App* verb = app.add_subcommand("why", "The resolution of one plugin or module, with every place searched");
+  const auto name = std::make_shared<std::string>();
+  verb->add_option("NAME", *name, "Plugin or module")->required();
+  return [&common, name] {
+    const Runtime& runtime = start_runtime(common);
+    const std::vector<std::string> lines = runtime.why(*name);
+    const std::string reason = runtime.why_not(*name);
+    if (common.json) {
+      std::cout << nlohmann::json{{"name", *name}, {"can_load", reason.empty()}, {"reason", reason}, {"steps", lines}}.dump(2) << "\n";
+    } else {
+      for (const std::string& line : lines) std::cout << line << "\n";
+    }
+    return int{reason.empty() ? kOk : kPluginFailed};
+  };
+}
+
+}  // namespace novaphy::host
