@@ -92,6 +92,7 @@ struct Name {
                     "' has ", text.size(), " characters, 31 is the most");
     std::memcpy(characters.data(), text.data(), text.size());
   }
+  Name(const char* text) : Name(std::string_view(text)) {}
   std::string_view view() const noexcept { return characters.data(); }
   const char* c_str() const noexcept { return characters.data(); }
   friend bool operator==(const Name&, const Name&) = default;
@@ -116,19 +117,22 @@ struct Output {
   Write write = Write::set;
   Reach reach = Reach::row;
   std::uint8_t columns = 1;
-  std::uint8_t stage = 0;          ///< the stage after which the values are known
+  std::uint8_t stage = 0;          ///< odd: written in every iteration of that loop; even: written once a row
   std::uint32_t index = kNone;
   std::uint32_t first_column = 0;
   std::uint32_t first_value = 0;   ///< in Program::values: columns * width entries, kNone = nothing is added there
 };
 
-/// result = init; for every domain index in order: if (mask) result = result +- term.
+/// result = init; in loop stage `stage`, for every domain index in order, its steps are applied.
 struct Reduction {
-  std::uint32_t init = kNone, term = kNone, mask = kNone;  ///< mask kNone = always
-  std::uint8_t stage = 1;                                  ///< the loop it runs in
-  bool subtract = false;
-  std::uint8_t reserved[2] = {};
-  friend bool operator==(const Reduction&, const Reduction&) = default;
+  std::uint32_t init = kNone;
+  std::uint32_t stage = 1;
+};
+
+/// if (mask) result = result +- term. Steps run in the order of the table.
+struct ReductionStep {
+  std::uint32_t reduction = 0, term = kNone, mask = kNone;  ///< mask kNone = always
+  std::uint32_t subtract = 0;
 };
 
 struct Program {
@@ -139,6 +143,7 @@ struct Program {
   std::vector<Output> outputs;
   std::vector<std::uint32_t> values;  ///< nodes that outputs write
   std::vector<Reduction> reductions;
+  std::vector<ReductionStep> steps;
 };
 
 }  // namespace nova

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nova/backend/dispatch.hpp"
+
+namespace nova::machine {
+
+#if defined(__x86_64__)
+std::span<const Build> builds() noexcept {
+  static constexpr Build kAll[] = {{"base", run_base}, {"v3", run_v3}, {"v4", run_v4}};
+  static const std::size_t count = __builtin_cpu_supports("x86-64-v4") ? 3 : __builtin_cpu_supports("x86-64-v3") ? 2 : 1;
+  return {kAll, count};
+}
+#else
+std::span<const Build> builds() noexcept {
+  static constexpr Build kAll[] = {{"base", run_base}};
+  return kAll;
+}
+#endif
+
+Run fastest() noexcept {
+  static const Run run = builds().back().run;
+  return run;
+}
+
+}  // namespace nova::machine

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The build of the interpreter that this processor runs.
+#pragma once
+
+#include <span>
+
+#include "nova/backend/machine.hpp"
+
+namespace nova::machine {
+
+struct Build {
+  const char* name;  ///< "base", "v3", "v4"
+  Run run;
+};
+
+/// The builds that this processor can run, slowest first. All give the same bits.
+std::span<const Build> builds() noexcept;
+/// The fastest one.
+Run fastest() noexcept;
+
+}  // namespace nova::machine

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interpreter for x86-64-v3.
+#define NOVA_RUN run_v3
+#include "nova/backend/interpreter.inc"

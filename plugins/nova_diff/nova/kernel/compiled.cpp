@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nova/kernel/compiled.hpp"
+
+#include <algorithm>
+
+#include "nova/expr/passes.hpp"
+#include "nova/grad/reverse.hpp"
+
+namespace nova {
+
+Kernel::Compiled::Compiled(Program simplified) : program(std::move(simplified)), code(lower(program)) {
+  for (std::size_t i = 0; i < program.arguments.size(); ++i) {
+    const Argument& a = program.arguments[i];
+    if (a.differentiable && is_float(a.row) && a.reach != Reach::value) differentiable |= std::uint64_t{1} << i;
+    if (a.reach == Reach::gather)
+      index_uses.push_back({a.index, a.first_column, a.columns, static_cast<std::uint32_t>(i), false});
+  }
+  for (std::size_t k = 0; k < program.outputs.size(); ++k) {
+    const Output& o = program.outputs[k];
+    if (is_float(o.row)) float_outputs |= std::uint64_t{1} << k;
+    if (o.reach == Reach::gather) index_uses.push_back({o.index, o.first_column, o.columns, static_cast<std::uint32_t>(k), true});
+  }
+}
+
+const Adjoint* Kernel::Compiled::find(std::uint64_t wanted, std::uint64_t seeded) const {
+  for (const Adjoint* at = first_.load(std::memory_order_acquire); at != nullptr; at = at->next.get())
+    if (at->wanted == wanted && at->seeded == seeded) return at;
+  return nullptr;
+}
+
+const Adjoint& Kernel::Compiled::adjoint(std::uint64_t wanted, std::uint64_t seeded) const {
+  if (const Adjoint* known = find(wanted, seeded)) return *known;
+  const std::lock_guard lock(mutex_);
+  if (const Adjoint* known = find(wanted, seeded)) return *known;
+  auto made = std::make_unique<Adjoint>();
+  made->wanted = wanted, made->seeded = seeded;
+  made->program = reverse(program, wanted, seeded);
+  verify(made->program);
+  made->code = lower(made->program);
+  made->next = std::move(owner_);
+  owner_ = std::move(made);
+  first_.store(owner_.get(), std::memory_order_release);
+  return *owner_;
+}
+
+std::uint64_t Kernel::Compiled::values_needed() const {
+  if (needed_known_.load(std::memory_order_acquire)) return needed_.load(std::memory_order_relaxed);
+  const Program full = reverse(program, differentiable, float_outputs);
+  std::uint64_t needed = 0;
+  const auto need = [&](std::uint32_t argument) {
+    if (argument < program.arguments.size()) needed |= std::uint64_t{1} << argument;
+  };
+  for (const Node& n : full.nodes)
+    if (n.op == Op::input) {
+      need(n.a);
+      if (full.arguments[n.a].reach == Reach::gather) need(full.arguments[n.a].index);
+    }
+  for (const Output& o : full.outputs)
+    if (o.reach == Reach::gather) need(o.index);
+  needed_.store(needed, std::memory_order_relaxed);
+  needed_known_.store(true, std::memory_order_release);
+  return needed;
+}
+
+Kernel compile(const Program& program) {
+  verify(program);
+  Program simplified = simplify(program);
+  verify(simplified);
+  return Kernel(std::make_shared<const Kernel::Compiled>(std::move(simplified)));
+}
+
+const char* Kernel::name() const noexcept { return compiled_ ? compiled_->program.name.c_str() : ""; }
+const Program& Kernel::program() const { return compiled_->program; }
+const Program& Kernel::adjoint(std::uint64_t wanted, std::uint64_t seeded) const { return compiled_->adjoint(wanted, seeded).program; }
+std::string Kernel::text() const { return listing(compiled_->program); }
+
+}  // namespace nova

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands behind a Kernel handle: the program, its code, and the adjoints that were needed so far.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "nova/kernel/code.hpp"
+#include "novaphy/nova/kernel.hpp"
+
+namespace nova {
+
+struct Adjoint {
+  std::uint64_t wanted = 0, seeded = 0;
+  Program program;
+  Code code;
+  std::unique_ptr<Adjoint> next;
+};
+
+/// An array that is reached through columns of an index argument.
+struct IndexUse {
+  std::uint32_t index = 0, first_column = 0, columns = 1;
+  std::uint32_t array = 0;  ///< argument, or output when `is_output`
+  bool is_output = false;
+};
+
+struct Kernel::Compiled {
+  explicit Compiled(Program simplified);
+
+  /// The adjoint for these masks; made on first need. Any thread.
+  const Adjoint& adjoint(std::uint64_t wanted, std::uint64_t seeded) const;
+  /// Bit i: some adjoint reads the value of argument i, so it must still be there at backward.
+  std::uint64_t values_needed() const;
+
+  Program program;
+  Code code;
+  std::uint64_t differentiable = 0;  ///< arguments
+  std::uint64_t float_outputs = 0;
+  std::vector<IndexUse> index_uses;
+
+ private:
+  const Adjoint* find(std::uint64_t wanted, std::uint64_t seeded) const;
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<Adjoint> owner_;
+  mutable std::atomic<const Adjoint*> first_{nullptr};
+  mutable std::atomic<std::uint64_t> needed_{0};
+  mutable std::atomic<bool> needed_known_{false};
+};
+
+}  // namespace nova

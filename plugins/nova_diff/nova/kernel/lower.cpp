@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowering: orders operations by stage, joins products with the sums that use them (both roundings stay), assigns registers.
+#include <algorithm>
+#include <queue>
+#include <vector>
+
+#include "nova/expr/passes.hpp"
+#include "nova/kernel/code.hpp"
+
+namespace nova {
+namespace {
+
+using machine::Do;
+using machine::From;
+using machine::Instruction;
+using machine::To;
+
+Do machine_op(Op op) {
+  switch (op) {
+    case Op::add: return Do::add;
+    case Op::sub: return Do::sub;
+    case Op::mul: return Do::mul;
+    case Op::div: return Do::div;
+    case Op::neg: return Do::neg;
+    case Op::fma: return Do::fma;
+    case Op::sqrt: return Do::sqrt;
+    case Op::abs: return Do::abs;
+    case Op::min: return Do::min;
+    case Op::max: return Do::max;
+    case Op::zmul: return Do::zmul;
+    case Op::zdiv: return Do::zdiv;
+    case Op::mul_add: return Do::mul_add;
+    case Op::mul_sub: return Do::mul_sub;
+    case Op::sub_mul: return Do::sub_mul;
+    case Op::less: return Do::less;
+    case Op::less_equal: return Do::less_equal;
+    case Op::equal: return Do::equal;
+    case Op::iless: return Do::iless;
+    case Op::iless_equal: return Do::iless_equal;
+    case Op::iequal: return Do::iequal;
+    case Op::mask_and: return Do::mask_and;
+    case Op::mask_or: return Do::mask_or;
+    case Op::mask_not: return Do::mask_not;
+    case Op::select: return Do::select;
+    case Op::iadd: return Do::iadd;
+    case Op::isub: return Do::isub;
+    case Op::imul: return Do::imul;
+    case Op::iand: return Do::iand;
+    case Op::ior: return Do::ior;
+    case Op::ixor: return Do::ixor;
+    case Op::constant: case Op::input: case Op::reduced: break;
+  }
+  return Do::copy;
+}
+
+From origin(const Program& program, const Argument& argument) {
+  switch (argument.reach) {
+    case Reach::row: return From::row;
+    case Reach::uniform: return From::uniform;
+    case Reach::value: return From::value;
+    case Reach::domain: return From::domain;
+    case Reach::pair: return From::pair;
+    case Reach::gather: break;
+  }
+  return program.arguments[argument.index].reach == Reach::pair ? From::gather_pair : From::gather_row;
+}
+
+class Lowering {
+ public:
+  explicit Lowering(const Program& program)
+      : program_(program), nodes_(program.nodes), uses_(nodes_.size()), last_(nodes_.size()), reg_(nodes_.size(), kNone) {
+    for (const Node& n : nodes_) stage_count_ = std::max<std::uint32_t>(stage_count_, n.stage + 1u);
+    for (const Reduction& r : program.reductions) stage_count_ = std::max(stage_count_, r.stage + 2);
+    for (const Output& o : program.outputs) stage_count_ = std::max<std::uint32_t>(stage_count_, o.stage + 1u);
+    if (stage_count_ % 2 == 0) ++stage_count_;
+    count_uses();
+    join_products();
+    order_nodes();
+    find_last_uses();
+    plan_outputs();
+    emit();
+  }
+  Code take() { return std::move(out_); }
+
+ private:
+  bool is_loop(std::uint32_t stage) const { return stage % 2 == 1; }
+  template <class F> void each_operand(const Node& n, F f) const {
+    const std::uint32_t operands[3] = {n.a, n.b, n.c};
+    for (int k = 0; k < operand_count(n.op); ++k) f(operands[k]);
+  }
+  bool resident(std::uint32_t node) const {
+    const Node& n = nodes_[node];
+    if (n.op == Op::constant) return true;
+    return n.op == Op::input && (program_.arguments[n.a].reach == Reach::uniform || program_.arguments[n.a].reach == Reach::value);
+  }
+  std::uint32_t output_stage(const Output& o) const { return is_loop(o.stage) ? o.stage : stage_count_ - 1; }
+
+  void count_uses();
+  void join_products();
+  void order_nodes();
+  void find_last_uses();
+  void plan_outputs();
+  void emit();
+  void emit_stage(std::uint32_t stage);
+  void emit_steps(std::uint32_t stage);
+  void begin_reductions(std::uint32_t stage);
+  void emit_load(std::uint32_t node, std::vector<machine::Load>& to);
+  std::uint32_t take_register();
+  void release(std::uint32_t node, std::uint32_t position);
+
+  const Program& program_;
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> uses_, last_, reg_;
+  std::vector<bool> joined_;                        // products that live inside their sum now
+  std::vector<std::vector<std::uint32_t>> order_;   // nodes of each stage
+  std::vector<std::uint32_t> stage_end_;            // position of the end of each stage
+  std::vector<std::uint32_t> accumulator_, accumulator_last_;
+  std::vector<std::vector<machine::Store>> stores_;
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
+  std::uint32_t stage_count_ = 1;
+  Code out_;
+};
+
+void Lowering::count_uses() {
+  for (const Node& n : nodes_) each_operand(n, [&](std::uint32_t x) { ++uses_[x]; });
+  for (const std::uint32_t value : program_.values)
+    if (value != kNone) ++uses_[value];
+  for (const Reduction& r : program_.reductions) ++uses_[r.init];
+  for (const ReductionStep& s : program_.steps) {
+    ++uses_[s.term];
+    if (s.mask != kNone) ++uses_[s.mask];
+  }
+}
+
+void Lowering::join_products() {
+  joined_.assign(nodes_.size(), false);
+  for (Node& n : nodes_) {
+    if (n.op != Op::add && n.op != Op::sub) continue;
+    const auto product = [&](std::uint32_t x) { return nodes_[x].op == Op::mul && uses_[x] == 1 && nodes_[x].stage == n.stage; };
+    if (product(n.a)) {
+      const Node m = nodes_[n.a];
+      joined_[n.a] = true;
+      n = {.op = n.op == Op::add ? Op::mul_add : Op::mul_sub, .stage = n.stage, .a = m.a, .b = m.b, .c = n.b};
+    } else if (product(n.b)) {
+      const Node m = nodes_[n.b];
+      joined_[n.b] = true;
+      n = {.op = n.op == Op::add ? Op::mul_add : Op::sub_mul, .stage = n.stage, .a = m.a, .b = m.b, .c = n.a};
+    }
+  }
+}
+
+void Lowering::order_nodes() {
+  order_.resize(stage_count_);
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i)
+    if (!joined_[i] && !resident(i) && nodes_[i].op != Op::reduced) order_[nodes_[i].stage].push_back(i);
+  std::uint32_t position = 0;
+  for (const auto& nodes : order_) stage_end_.push_back(position += static_cast<std::uint32_t>(nodes.size()) + 1);
+}
+
+// A value from before a loop stays until the loop ends, because every iteration reads it.
+void Lowering::find_last_uses() {
+  accumulator_.assign(program_.reductions.size(), kNone);
+  accumulator_last_.resize(program_.reductions.size());
+  for (std::size_t k = 0; k < program_.reductions.size(); ++k) accumulator_last_[k] = stage_end_[program_.reductions[k].stage];
+  const auto use = [&](std::uint32_t node, std::uint32_t stage, std::uint32_t position) {
+    if (is_loop(stage) && nodes_[node].stage != stage) position = stage_end_[stage];
+    std::uint32_t& last = nodes_[node].op == Op::reduced ? accumulator_last_[nodes_[node].a] : last_[node];
+    last = std::max(last, position);
+  };
+  for (std::uint32_t stage = 0; stage < stage_count_; ++stage) {
+    std::uint32_t position = stage == 0 ? 0 : stage_end_[stage - 1];
+    for (const std::uint32_t i : order_[stage]) {
+      ++position;
+      last_[i] = std::max(last_[i], position);
+      each_operand(nodes_[i], [&](std::uint32_t x) { use(x, stage, position); });
+    }
+  }
+  for (const Reduction& r : program_.reductions) use(r.init, r.stage - 1, stage_end_[r.stage - 1]);
+  for (const ReductionStep& s : program_.steps) {
+    const std::uint32_t stage = program_.reductions[s.reduction].stage;
+    use(s.term, stage, stage_end_[stage]);
+    if (s.mask != kNone) use(s.mask, stage, stage_end_[stage]);
+  }
+  for (const Output& o : program_.outputs)
+    for (int k = 0; k < o.columns * width_of(o.row); ++k)
+      if (const std::uint32_t value = program_.values[o.first_value + static_cast<std::uint32_t>(k)]; value != kNone)
+        use(value, output_stage(o), stage_end_[output_stage(o)]);
+}
+
+// Stores with node numbers in place of registers, which are not known yet.
+void Lowering::plan_outputs() {
+  stores_.resize(stage_count_);
+  for (std::uint8_t at = 0; at < program_.outputs.size(); ++at) {
+    const Output& o = program_.outputs[at];
+    const auto width = static_cast<std::uint8_t>(width_of(o.row));
+    const bool loop = is_loop(o.stage);
+    for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(o.columns) * width; ++k) {
+      const std::uint32_t value = program_.values[o.first_value + k];
+      if (value == kNone) continue;
+      machine::Store store{.output = at, .width = width, .component = static_cast<std::uint16_t>(k % width)};
+      Staged staged{.output = at, .width = width, .component = static_cast<std::uint8_t>(k % width)};
+      bool stage_it = true;
+      if (o.reach == Reach::gather) {
+        staged.how = loop ? Staged::How::scatter_pair_add
+                     : o.write == Write::scatter_sub ? Staged::How::scatter_sub : Staged::How::scatter_add;
+        staged.index = static_cast<std::uint8_t>(o.index);
+        staged.index_width = static_cast<std::uint8_t>(width_of(program_.arguments[o.index].row));
+        staged.index_column = static_cast<std::uint8_t>(o.first_column + k / width);
+      } else if (o.reach == Reach::uniform) {
+        staged.how = o.write == Write::sum ? Staged::How::sum_set : Staged::How::sum_add;
+      } else if (o.reach == Reach::domain) {
+        staged.how = Staged::How::domain_add;
+      } else {
+        stage_it = false;
+        store.to = o.reach == Reach::pair ? To::add_pair : o.write == Write::add ? To::add : To::set;
+      }
+      if (stage_it) {
+        store.to = loop ? To::staged_loop : To::staged_row;
+        store.slot = staged.slot = loop ? out_.loop_slots++ : out_.row_slots++;
+        out_.staged.push_back(staged);
+      }
+      stores_[output_stage(o)].push_back(store);
+      stores_[output_stage(o)].back().reg = static_cast<std::uint16_t>(value);
+    }
+  }
+}
+
+std::uint32_t Lowering::take_register() {
+  if (free_.empty()) return out_.registers++;
+  const std::uint32_t reg = free_.top();
+  free_.pop();
+  return reg;
+}
+
+void Lowering::release(std::uint32_t node, std::uint32_t position) {
+  if (resident(node) || nodes_[node].op == Op::reduced || last_[node] != position || reg_[node] == kNone) return;
+  free_.push(reg_[node]);
+  last_[node] = kNone;  // released once
+}
+
+void Lowering::emit_load(std::uint32_t node, std::vector<machine::Load>& to) {
+  const Node& n = nodes_[node];
+  const Argument& argument = program_.arguments[n.a];
+  const auto width = static_cast<std::uint32_t>(width_of(argument.row));
+  machine::Load load{.from = origin(program_, argument), .argument = static_cast<std::uint8_t>(n.a),
+                     .width = static_cast<std::uint8_t>(width), .component = static_cast<std::uint16_t>(n.b % width),
+                     .reg = static_cast<std::uint16_t>(reg_[node])};
+  if (argument.reach == Reach::gather) {
+    load.index = static_cast<std::uint8_t>(argument.index);
+    load.index_width = static_cast<std::uint8_t>(width_of(program_.arguments[argument.index].row));
+    load.index_column = static_cast<std::uint8_t>(argument.first_column + n.b / width);
+  }
+  to.push_back(load);
+}
+
+void Lowering::emit() {
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (joined_[i] || !resident(i) || uses_[i] == 0) continue;
+    reg_[i] = out_.registers++;
+    if (nodes_[i].op == Op::constant) out_.constants.push_back({.reg = static_cast<std::uint16_t>(reg_[i]), .bits = nodes_[i].a});
+    else emit_load(i, out_.uniforms);
+  }
+  for (std::uint32_t stage = 0; stage < stage_count_; ++stage) emit_stage(stage);
+}
+
+void Lowering::emit_stage(std::uint32_t stage) {
+  machine::Stage part{.loads = static_cast<std::uint32_t>(out_.loads.size()), .code = static_cast<std::uint32_t>(out_.code.size()),
+                      .stores = static_cast<std::uint32_t>(out_.stores.size())};
+  const auto reg = [&](std::uint32_t node) {
+    const std::uint32_t r = nodes_[node].op == Op::reduced ? accumulator_[nodes_[node].a] : reg_[node];
+    return static_cast<std::uint16_t>(r);
+  };
+  std::uint32_t position = stage == 0 ? 0 : stage_end_[stage - 1];
+  // all loads come first, so their registers are taken before any is released
+  for (const std::uint32_t i : order_[stage])
+    if (nodes_[i].op == Op::input) reg_[i] = take_register(), emit_load(i, out_.loads);
+  for (const std::uint32_t i : order_[stage]) {
+    ++position;
+    const Node& n = nodes_[i];
+    if (n.op == Op::input) {
+      release(i, position);
+      continue;
+    }
+    Instruction x{.op = machine_op(n.op)};
+    const std::uint32_t operands[3] = {n.a, n.b, n.c};
+    std::uint16_t* const fields[3] = {&x.a, &x.b, &x.c};
+    for (int k = 0; k < operand_count(n.op); ++k) *fields[k] = reg(operands[k]);
+    each_operand(n, [&](std::uint32_t operand) { release(operand, position); });
+    reg_[i] = take_register();
+    x.d = static_cast<std::uint16_t>(reg_[i]);
+    out_.code.push_back(x);
+    release(i, position);
+  }
+  if (is_loop(stage)) emit_steps(stage);
+  begin_reductions(stage + 1);
+  for (machine::Store store : stores_[stage]) {
+    store.reg = reg(store.reg);
+    out_.stores.push_back(store);
+  }
+  // whatever was last used at the end of this stage is free now; in a loop this holds for its own values too
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) release(i, stage_end_[stage]);
+  for (std::size_t k = 0; k < accumulator_.size(); ++k)
+    if (accumulator_[k] != kNone && accumulator_last_[k] == stage_end_[stage] && program_.reductions[k].stage < stage) free_.push(accumulator_[k]);
+  part.loads_end = static_cast<std::uint32_t>(out_.loads.size());
+  part.code_end = static_cast<std::uint32_t>(out_.code.size());
+  part.stores_end = static_cast<std::uint32_t>(out_.stores.size());
+  out_.stages.push_back(part);
+}
+
+void Lowering::emit_steps(std::uint32_t stage) {
+  for (const ReductionStep& step : program_.steps) {
+    if (program_.reductions[step.reduction].stage != stage) continue;
+    const auto reg = [&](std::uint32_t node) {
+      return static_cast<std::uint16_t>(nodes_[node].op == Op::reduced ? accumulator_[nodes_[node].a] : reg_[node]);
+    };
+    const auto sum = static_cast<std::uint16_t>(accumulator_[step.reduction]);
+    if (step.mask == kNone) out_.code.push_back({.op = step.subtract ? Do::sub : Do::add, .d = sum, .a = sum, .b = reg(step.term)});
+    else out_.code.push_back({.op = step.subtract ? Do::sub_if : Do::add_if, .d = sum, .a = sum, .b = reg(step.term), .c = reg(step.mask)});
+  }
+}
+
+// The sums of loop `stage` start at the end of the stage before it.
+void Lowering::begin_reductions(std::uint32_t stage) {
+  for (std::size_t k = 0; k < program_.reductions.size(); ++k) {
+    if (program_.reductions[k].stage != stage) continue;
+    const std::uint32_t init = program_.reductions[k].init;
+    const std::uint32_t from = nodes_[init].op == Op::reduced ? accumulator_[nodes_[init].a] : reg_[init];
+    accumulator_[k] = take_register();
+    out_.code.push_back({.op = Do::copy, .d = static_cast<std::uint16_t>(accumulator_[k]), .a = static_cast<std::uint16_t>(from)});
+  }
+}
+
+}  // namespace
+
+Code lower(const Program& program) { return Lowering(program).take(); }
+
+}  // namespace nova

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording: one Use per argument, versions noted as they are.
+#include "nova/tape/tape_state.hpp"
+#include "nova/tensor/slot.hpp"
+
+namespace nova {
+
+std::size_t ArrayTable::start(const novaphy::Storage* key) const noexcept {
+  const auto bits = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key));
+  return static_cast<std::size_t>((bits >> 4) * 0x9E3779B97F4A7C15ull >> 32) & (cells_.size() - 1);
+}
+
+std::uint32_t ArrayTable::find(const novaphy::Storage* key) const noexcept {
+  if (cells_.empty()) return kNone;
+  for (std::size_t i = start(key);; i = (i + 1) & (cells_.size() - 1)) {
+    if (cells_[i].key == key) return cells_[i].index;
+    if (cells_[i].key == nullptr) return kNone;
+  }
+}
+
+std::uint32_t& ArrayTable::at(const novaphy::Storage* key) {
+  if (2 * used_ >= cells_.size()) grow();
+  for (std::size_t i = start(key);; i = (i + 1) & (cells_.size() - 1)) {
+    if (cells_[i].key == key) return cells_[i].index;
+    if (cells_[i].key == nullptr) {
+      ++used_;
+      cells_[i].key = key;
+      return cells_[i].index;
+    }
+  }
+}
+
+void ArrayTable::grow() {
+  std::vector<Cell> old(cells_.empty() ? 64 : 2 * cells_.size());
+  old.swap(cells_);
+  for (const Cell& cell : old) {
+    if (cell.key == nullptr) continue;
+    std::size_t i = start(cell.key);
+    while (cells_[i].key != nullptr) i = (i + 1) & (cells_.size() - 1);
+    cells_[i] = cell;
+  }
+}
+
+std::uint32_t TapeState::array_of(const std::shared_ptr<novaphy::Storage>& storage, bool as_input) {
+  std::uint32_t& place = table.at(storage.get());
+  if (place == kNone) {
+    place = static_cast<std::uint32_t>(arrays.size());
+    TapeArray& array = arrays.emplace_back();
+    array.storage = storage;
+    array.starts_as_input = as_input;
+  }
+  return place;
+}
+
+void TapeState::begin_record(const std::shared_ptr<const Kernel::Compiled>& kernel, std::int64_t rows, std::int64_t domain) {
+  Record& record = records.emplace_back();
+  record.kernel = kernel;
+  record.rows = rows, record.domain = domain;
+  record.first_use = uses.size();
+  record.values_needed = kernel->values_needed();
+}
+
+void TapeState::note_input(const std::shared_ptr<novaphy::Storage>& storage, std::size_t argument) {
+  if (!storage) return note_number(0);
+  const std::uint32_t at = array_of(storage, true);
+  TapeArray& array = arrays[at];
+  const std::uint64_t version = storage->version();
+  if (array.last_writer != kNone && array.written_version != version && unseen.array == kNone)
+    unseen = {at, array.last_writer, static_cast<std::uint32_t>(records.size() - 1)};
+  if (storage->escaped() && (records.back().values_needed >> argument & 1)) {
+    if (array.hashed_version != version) array.hashed_version = version, array.hash = content_hash(*storage);
+    hashes.push_back({uses.size(), array.hash});
+  }
+  uses.push_back({at, 0, version});
+}
+
+void TapeState::note_output(const std::shared_ptr<novaphy::Storage>& storage, std::size_t output) {
+  if (!storage) return note_number(0);
+  const Write write = records.back().kernel->program.outputs[output].write;
+  const bool adds = write == Write::add || write == Write::scatter_add || write == Write::scatter_sub;
+  const std::uint32_t at = array_of(storage, adds);
+  TapeArray& array = arrays[at];
+  const std::uint64_t version = storage->version();
+  const auto record = static_cast<std::uint32_t>(records.size() - 1);
+  if (adds && array.last_writer != kNone && array.written_version + 1 != version && unseen.array == kNone)
+    unseen = {at, array.last_writer, record};
+  array.written_version = version;
+  array.last_writer = record;
+  uses.push_back({at, 0, version});
+}
+
+void TapeState::reset() {
+  arrays.clear(), uses.clear(), records.clear(), hashes.clear();
+  table.clear(), pool.clear();
+  unseen = {}, report = {};
+}
+
+}  // namespace nova

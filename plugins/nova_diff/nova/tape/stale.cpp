@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds values that backward needs and that have been overwritten, and says who did it.
+#include <string>
+
+#include "nova/tape/tape_state.hpp"
+#include "nova/tensor/slot.hpp"
+
+namespace nova {
+namespace {
+
+using novaphy::ErrorKind;
+using novaphy::fail;
+
+std::string launch_text(const TapeState& tape, std::uint32_t record) {
+  return novaphy::text("launch ", record, " (", tape.records[record].kernel->program.name.view(), ")");
+}
+
+const char* advice(const novaphy::Storage& storage) {
+  if (std::string_view(storage.label.owner) == "state") return "Keep one state per substep.";
+  return "Leave it unchanged until backward, or record again.";
+}
+
+// The launch that first wrote the array after `version`, kNone when something else did.
+std::uint32_t culprit(const TapeState& tape, std::uint32_t array, std::uint64_t version) {
+  for (std::uint32_t r = 0; r < tape.records.size(); ++r) {
+    const Program& program = tape.records[r].kernel->program;
+    for (std::size_t k = 0; k < program.outputs.size(); ++k) {
+      const Use& use = tape.uses[tape.records[r].first_use + program.arguments.size() + k];
+      if (use.array == array && use.version == version + 1) return r;
+    }
+  }
+  return kNone;
+}
+
+[[noreturn]] void raise(const TapeState& tape, std::uint32_t record, const Use& use) {
+  const novaphy::Storage& storage = *tape.arrays[use.array].storage;
+  const std::uint32_t writer = culprit(tape, use.array, use.version);
+  const std::string where = writer == kNone ? "outside of the recording" : novaphy::text("at ", launch_text(tape, writer));
+  fail(ErrorKind::stale_record, "Tape: ", to_string(storage.label), " was written ", where, " after ", launch_text(tape, record),
+       " had read it; its old values are gone. ", advice(storage));
+}
+
+bool changed(const TapeState& tape, const Record& record) {
+  std::uint64_t difference = 0;
+  const std::size_t inputs = record.kernel->program.arguments.size();
+  for (std::size_t i = 0; i < inputs; ++i) {
+    const Use& use = tape.uses[record.first_use + i];
+    if (use.array != kNone && (record.values_needed >> i & 1)) difference |= use.version ^ tape.arrays[use.array].storage->version();
+  }
+  return difference != 0;
+}
+
+void check_record(const TapeState& tape, std::uint32_t r) {
+  const Record& record = tape.records[r];
+  if (!changed(tape, record)) return;
+  for (std::size_t i = 0; i < record.kernel->program.arguments.size(); ++i) {
+    const Use& use = tape.uses[record.first_use + i];
+    if (use.array == kNone || !(record.values_needed >> i & 1)) continue;
+    if (use.version != tape.arrays[use.array].storage->version()) raise(tape, r, use);
+  }
+}
+
+std::uint32_t record_of(const TapeState& tape, std::size_t use) {
+  std::uint32_t r = 0;
+  while (r + 1 < tape.records.size() && tape.records[r + 1].first_use <= use) ++r;
+  return r;
+}
+
+}  // namespace
+
+void check_versions(const TapeState& tape) {
+  if (tape.unseen.array != kNone) {
+    const novaphy::Storage& storage = *tape.arrays[tape.unseen.array].storage;
+    fail(ErrorKind::stale_record, "Tape: ", to_string(storage.label), " was written outside of the recording between ",
+         launch_text(tape, tape.unseen.writer), ", which wrote it, and ", launch_text(tape, tape.unseen.reader),
+         ", which read it; the tape cannot see that write. Use nova.assign, or another array.");
+  }
+  for (std::uint32_t r = 0; r < tape.records.size(); ++r) check_record(tape, r);
+  for (const HashedUse& hashed : tape.hashes) {
+    const Use& use = tape.uses[hashed.use];
+    const novaphy::Storage& storage = *tape.arrays[use.array].storage;
+    if (content_hash(storage) == hashed.hash) continue;
+    fail(ErrorKind::stale_record, "Tape: ", to_string(storage.label), " was changed through a writable view after ",
+         launch_text(tape, record_of(tape, hashed.use)), " had read it; its old values are gone. ", advice(storage));
+  }
+}
+
+}  // namespace nova

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a tape holds: the arrays that it met, the launches, and for each use of an array the version that was seen.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nova/kernel/compiled.hpp"
+#include "nova/tape/cotangent_pool.hpp"
+#include "novaphy/nova/tape.hpp"
+
+namespace nova {
+
+/// One argument of one launch.
+struct Use {
+  std::uint32_t array = kNone;  ///< in TapeState::arrays; kNone = a number
+  std::uint32_t bits = 0;       ///< the number
+  std::uint64_t version = 0;    ///< input: as read; output: after the write
+};
+
+struct Record {
+  std::shared_ptr<const Kernel::Compiled> kernel;
+  std::int64_t rows = 0, domain = 0;
+  std::size_t first_use = 0;    ///< inputs, then outputs
+  std::uint64_t values_needed = 0;
+  std::uint64_t wanted = 0;     ///< during backward: inputs on the way to wanted arrays
+};
+
+/// An array that the recording met.
+struct TapeArray {
+  std::shared_ptr<novaphy::Storage> storage;
+  std::uint64_t written_version = 0;
+  std::uint32_t last_writer = kNone;   ///< record
+  bool starts_as_input = false;        ///< it had a value before the recording wrote it: its gradient is that value's
+  // what an escaped array held
+  std::uint64_t hashed_version = ~std::uint64_t{0}, hash = 0;
+  // during backward
+  float* cotangent = nullptr;
+  bool flows = false;                  ///< depends on a wanted array
+  bool kept = false;                   ///< the gradient of an intermediate has been stored
+  std::uint32_t cut_by = kNone;        ///< record that turned differentiable values into these integers
+};
+
+struct HashedUse {
+  std::size_t use = 0;
+  std::uint64_t hash = 0;
+};
+
+/// A write that no launch made between a recorded write and a recorded read.
+struct UnseenWrite {
+  std::uint32_t array = kNone, writer = kNone, reader = kNone;
+};
+
+/// Storage* -> index, open addressing.
+class ArrayTable {
+ public:
+  /// The place of `key`; `*place == kNone` when it is new, and the caller fills it.
+  std::uint32_t& at(const novaphy::Storage* key);
+  std::uint32_t find(const novaphy::Storage* key) const noexcept;
+  void clear() { cells_.clear(), used_ = 0; }
+  std::size_t bytes() const noexcept { return cells_.capacity() * sizeof(Cell); }
+
+ private:
+  struct Cell {
+    const novaphy::Storage* key = nullptr;
+    std::uint32_t index = kNone;
+  };
+  std::size_t start(const novaphy::Storage* key) const noexcept;
+  void grow();
+  std::vector<Cell> cells_;
+  std::size_t used_ = 0;
+};
+
+class TapeState {
+ public:
+  /// The tape that this thread records on, null when it does not record.
+  static TapeState* active() noexcept;
+
+  void begin_record(const std::shared_ptr<const Kernel::Compiled>& kernel, std::int64_t rows, std::int64_t domain);
+  void note_number(std::uint32_t bits) { uses.push_back({kNone, bits, 0}); }
+  void note_input(const std::shared_ptr<novaphy::Storage>& storage, std::size_t argument);
+  void note_output(const std::shared_ptr<novaphy::Storage>& storage, std::size_t output);
+  void reset();
+
+  std::vector<TapeArray> arrays;
+  std::vector<Use> uses;
+  std::deque<Record> records;
+  std::vector<HashedUse> hashes;
+  UnseenWrite unseen;
+  ArrayTable table;
+  CotangentPool pool;
+  std::uint64_t serial = 0;  ///< which recording wrote a gradient
+  bool open = false;
+  TapeReport report;
+
+ private:
+  std::uint32_t array_of(const std::shared_ptr<novaphy::Storage>& storage, bool as_input);
+};
+
+/// Throws Error(stale_record) for the first value that backward needs and that is gone.
+void check_versions(const TapeState& tape);
+
+/// Runs the adjoints in reverse and stores the gradients.
+void run_backward(TapeState& tape, std::uint32_t loss, const novaphy::DeviceArray* seed);
+
+}  // namespace nova

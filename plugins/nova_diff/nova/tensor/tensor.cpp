@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor: gradients, host access, recorded writes.
+#include "novaphy/nova/tensor.hpp"
+
+#include "nova/tape/tape_state.hpp"
+#include "nova/tensor/slot.hpp"
+#include "novaphy/nova/kernel.hpp"
+
+namespace nova {
+namespace {
+
+using novaphy::DType;
+using novaphy::DeviceArray;
+using novaphy::ErrorKind;
+using novaphy::Shape;
+
+/// All numbers of an array as rows of one.
+DeviceArray flat(const DeviceArray& array) { return DeviceArray(array.storage(), array.dtype(), Shape{array.size()}); }
+
+void require_float(const DeviceArray& array, const char* what) {
+  NOVAPHY_REQUIRE(array.dtype() == DType::f32, ErrorKind::type, what, ": the tensor is ", to_string(array.dtype()), ", float32 is wanted");
+}
+
+const Kernel& copy_kernel() {
+  static const Kernel kernel = make_indexed_expr_kernel_typed_access_n(
+      {.name = "assign", .in = {in("source", Row::f32)}, .out = {out("target", Row::f32)}},
+      [](KernelScope& k) { k.write("target", k.f32("source")); });
+  return kernel;
+}
+
+const Kernel& fill_kernel() {
+  static const Kernel kernel = make_indexed_expr_kernel_typed_access_n(
+      {.name = "fill", .in = {in("value", Row::f32).value()}, .out = {out("target", Row::f32)}},
+      [](KernelScope& k) { k.write("target", k.f32("value")); });
+  return kernel;
+}
+
+void copy_recorded(DeviceArray& target, const DeviceArray& source, const char* what) {
+  NOVAPHY_REQUIRE(target.shape() == source.shape(), ErrorKind::shape_mismatch, what, ": ",
+                  target.storage() ? to_string(target.storage()->label) : "the target", " has shape ", to_string(target.shape()),
+                  ", the source ", to_string(source.shape()));
+  require_float(target, what), require_float(source, what);
+  launch(copy_kernel(), {flat(source)}, {flat(target)}, target.size());
+}
+
+}  // namespace
+
+Tensor& Tensor::set_requires_grad(bool wanted) {
+  NOVAPHY_REQUIRE(!wanted || dtype() == DType::f32, ErrorKind::type, "nova.Tensor: requires_grad wants float32, this tensor is ",
+                  to_string(dtype()));
+  if (storage()) storage()->requires_grad = wanted;
+  return *this;
+}
+
+std::optional<Tensor> Tensor::grad() const {
+  const std::optional<DeviceArray> array = grad_of(array_);
+  return array ? std::optional<Tensor>(Tensor(*array)) : std::nullopt;
+}
+
+std::optional<DeviceArray> grad_of(const DeviceArray& array) {
+  NOVAPHY_REQUIRE(!is_recording(), ErrorKind::gradient_not_ready,
+                  "nova.Tensor.grad: the recording is still open, so there is no gradient yet; read it after Tape.backward");
+  const Slot* const slot = array.storage() ? find_slot(*array.storage()) : nullptr;
+  if (slot == nullptr || !slot->grad) return std::nullopt;
+  return DeviceArray(slot->grad, DType::f32, array.shape());
+}
+
+void Tensor::zero_grad() {
+  if (Slot* const slot = storage() ? find_slot(*storage()) : nullptr) slot->grad.reset();
+}
+
+float Tensor::item() const {
+  NOVAPHY_REQUIRE(size() == 1, ErrorKind::value, "nova.Tensor.item: the tensor has shape ", to_string(shape()), ", one element is wanted");
+  require_float(array_, "nova.Tensor.item");
+  return array_.read<float>()[0];
+}
+
+void Tensor::fill(float value) {
+  require_float(array_, "nova.Tensor.fill");
+  launch(fill_kernel(), {value}, {flat(array_)}, size());
+}
+
+void Tensor::assign(const Tensor& source) { copy_recorded(array_, source.array(), "nova.Tensor.assign"); }
+
+void assign(DeviceArray& target, const Tensor& source) { copy_recorded(target, source.array(), "assign"); }
+
+}  // namespace nova
