@@ -73,7 +73,7 @@ void check_versions(const TapeState& tape) {
     const novaphy::Storage& storage = *tape.arrays[tape.unseen.array].storage;
     fail(ErrorKind::stale_record, "Tape: ", to_string(storage.label), " was written outside of the recording between ",
          launch_text(tape, tape.unseen.writer), ", which wrote it, and ", launch_text(tape, tape.unseen.reader),
-         ", which read it; the tape cannot see that write. Use nova.assign, or another array.");
+         ", which read it; the tape cannot see that write. Write with novaphy.diff.assign, or into another array.");
   }
   for (std::uint32_t r = 0; r < tape.records.size(); ++r) check_record(tape, r);
   for (const HashedUse& hashed : tape.hashes) {
