@@ -79,10 +79,15 @@ void def_worlds(BuilderClass& cls) {
          "Copies another builder into copy_count worlds, spread over a grid by spacing [m].");
 }
 
+/// The model that was made last, for provenance(); it is not kept alive.
+std::weak_ptr<Model> last_model;
+
 std::shared_ptr<Model> finalize(const ModelBuilder& self, const py::object& device, bool requires_grad, bool skip_all_validations) {
   NOVAPHY_REQUIRE(!skip_all_validations, ErrorKind::unsupported_feature,
                   "finalize: skip_all_validations=True is not supported; the checks always run");
-  return self.finalize(device_argument(device), requires_grad);
+  std::shared_ptr<Model> model = self.finalize(device_argument(device), requires_grad);
+  last_model = model;
+  return model;
 }
 
 void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
@@ -93,6 +98,7 @@ void set_attribute(const py::object& self, const std::string& name, const py::ob
 }  // namespace
 
 void bind_builder(py::module_& m) {
+  m.def("last_model", [] { return last_model.lock(); }, "The model that was finalized last, None when it is gone.");
   BuilderClass cls(m, "ModelBuilder", "Collects a scene and turns it into a Model. Names, parameters and defaults are Newton's.");
   bind_builder_configs(cls);
   cls.def(py::init([](const py::object& up_axis, const py::object& gravity) {
@@ -114,7 +120,7 @@ void bind_builder(py::module_& m) {
         py::arg("owner") = "model", "An array that the model, or every state, control or contacts of it, carries beside ours.")
       .def("finalize", &finalize, py::arg("device") = py::none(), py::kw_only(), py::arg("requires_grad") = false,
            py::arg("skip_all_validations") = false, "Checks the whole and makes the model. The builder stays as it is.")
-      .def("build", [](const ModelBuilder& self) { return self.finalize(device_argument(py::none()), false); }, "The same as finalize().")
+      .def("build", [](const ModelBuilder& self) { return finalize(self, py::none(), false, false); }, "The same as finalize().")
       .def("__getattr__", [](const py::object& self, const std::string& name) -> py::object { raise_no_attribute(self, name); }, py::arg("name"))
       .def("__setattr__", &set_attribute, py::arg("name"), py::arg("value"))
       .def("__copy__", [](const ModelBuilder& self) { return std::make_shared<ModelBuilder>(self); })

@@ -37,6 +37,12 @@ void bind_state(py::module_& m) {
       .def("assign", &SimState::assign, py::arg("other"), "Copies all arrays of another state of the same model.")
       .def("clone", &SimState::clone, "A copy in memory of its own.")
       .def_static("from_model", [](const Model& model) { return model.state(); }, py::arg("model"))
+      .def("save_npz", [](const py::object& self, const py::object& path) {
+        py::module_::import("novaphy.io").attr("save_state")(self, path);
+      }, py::arg("path"), "Writes every array to a file, with novaphy.provenance().")
+      .def("load_npz", [](const py::object& self, const py::object& path) {
+        py::module_::import("novaphy.io").attr("load_state")(self, path);
+      }, py::arg("path"), "Reads what save_npz() of a state of the same model wrote.")
       .def("check_finite", &SimState::check_finite, "Raises NovaPhyError naming the first entry that is not finite.")
       .def("__copy__", &SimState::clone)
       .def("__deepcopy__", [](const SimState& self, const py::dict&) { return self.clone(); }, py::arg("memo"))

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NovaPhy: a differentiable physics engine whose parts are plugins.
+
+Importing this package loads no plugin and does not import NumPy. Solvers, Nova's tensors and the viewers live in
+`novaphy.solvers`, `novaphy.nova`, `novaphy.diff`, `novaphy.collision` and `novaphy.viewer`, whose names come from the
+manifests of the plugins that are there. `novaphy.plugins.report()` says what is there, and why something is not.
+"""
+import importlib as _importlib
+
+from . import _core
+from ._config import config
+from ._core import (
+    Axis,
+    BodyFlags,
+    CaptureError,
+    Contacts,
+    Control,
+    DegenerateElementError,
+    Device,
+    DeviceArray,
+    DeviceMismatchError,
+    DeviceType,
+    DomainCheckError,
+    GeoType,
+    GradientNotReadyError,
+    JointTargetMode,
+    JointType,
+    Model,
+    ModelBuilder,
+    NovaPhyError,
+    ParseError,
+    ParticleFlags,
+    PluginNotAvailableError,
+    ShapeFlags,
+    ShapeMismatchError,
+    SimState,
+    StaleRecordError,
+    TraceError,
+    Transform,
+    UnsupportedFeatureError,
+    get_device,
+    set_device,
+    synchronize,
+)
+from ._core import __version__
+from ._provenance import build_info, provenance, scene_hash
+
+State = SimState
+ShapeType = GeoType
+
+_SUBMODULES = ("collision", "diff", "examples", "io", "nova", "plugins", "solvers", "viewer")
+
+__all__ = [
+    "Axis", "BodyFlags", "CaptureError", "CollisionPipeline", "Contacts", "Control", "DegenerateElementError", "Device",
+    "DeviceArray", "DeviceMismatchError", "DeviceType", "DomainCheckError", "GeoType", "GradientNotReadyError",
+    "JointTargetMode", "JointType", "Model", "ModelBuilder", "NovaPhyError", "ParseError", "ParticleFlags",
+    "PluginNotAvailableError", "ShapeFlags", "ShapeMismatchError", "ShapeType", "SimState", "StaleRecordError", "State",
+    "TraceError", "Transform", "UnsupportedFeatureError", "build_info", "config", "get_device", "load_plugin",
+    "provenance", "scene_hash", "set_device", "synchronize", "version", *_SUBMODULES,
+]
+
+
+def version() -> str:
+    """The release, such as "0.1.0"."""
+    return __version__
+
+
+def load_plugin(name: str) -> None:
+    """The same as novaphy.plugins.load()."""
+    _core.runtime.load(name)
+
+
+def __getattr__(name: str):
+    if name in _SUBMODULES:
+        return _importlib.import_module(f".{name}", __name__)
+    if name == "CollisionPipeline":
+        from .collision import CollisionPipeline
+        return CollisionPipeline
+    from ._lazy import no_attribute
+    raise no_attribute(__name__, name, __all__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules whose names come from plugins' manifests: a name loads its plugin when it is first used."""
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from typing import Any, Callable
+
+from . import _core
+from ._core import PluginNotAvailableError
+
+#: Names of parts that have a plugin of their own, so that asking for one without its plugin says which to install.
+_HOMES = {
+    "novaphy.solvers": {"SolverVBD": "vbd", "VBDConfig": "vbd", "VbdBackend": "vbd", "SolverFeatherstone": "featherstone",
+                        "PGSConfig": "featherstone", "SolverSemiImplicit": "semi_implicit",
+                        "DiffSemiImplicitSolver": "semi_implicit", "DiffSolverConfig": "semi_implicit"},
+    "novaphy.viewer": {"ViewerGL": "viewer"},
+}
+
+_extensions: dict[str, Any] = {}
+
+
+def no_attribute(module: str, name: str, known: Any) -> AttributeError:
+    """An AttributeError with the nearest name."""
+    import difflib
+    near = difflib.get_close_matches(name, list(known), 1, 0.6)
+    hint = f"; did you mean '{near[0]}'?" if near else ""
+    return AttributeError(f"module '{module}' has no attribute '{name}'{hint}", name=name)
+
+
+def exports_of(module: str) -> dict[str, dict]:
+    """What manifests promise for a public module, by name."""
+    return {entry["name"]: entry for entry in _core.runtime.python_exports() if entry["public_module"] == module}
+
+
+def extension(module: str) -> Any:
+    """The Python extension of a plugin's module. PluginNotAvailableError when that cannot load."""
+    if module not in _extensions:
+        for entry in _core.runtime.python_exports():
+            if entry["module"] == module:
+                return _load_extension(entry)
+        _core.runtime.load(module)  # raises with the whole reason when the module is absent
+        raise PluginNotAvailableError(f"module '{module}' has no Python names: its manifest lists no python.exports")
+    return _extensions[module]
+
+
+def _load_extension(entry: dict) -> Any:
+    module = entry["module"]
+    if module not in _extensions:
+        _core.runtime.load(module)
+        _extensions[module] = _import_extension(entry["extension"], entry["folder"])
+    return _extensions[module]
+
+
+def _import_extension(name: str, folder: str) -> Any:
+    if name in sys.modules:
+        return sys.modules[name]
+    for suffix in importlib.machinery.EXTENSION_SUFFIXES:
+        path = os.path.join(folder, name + suffix)
+        if os.path.exists(path):
+            spec = importlib.util.spec_from_file_location(name, path)
+            loaded = importlib.util.module_from_spec(spec)
+            sys.modules[name] = loaded
+            try:
+                spec.loader.exec_module(loaded)
+            except BaseException:
+                del sys.modules[name]
+                raise
+            return loaded
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise PluginNotAvailableError(
+            f"extension '{name}' was found neither in {folder} for this Python "
+            f"({importlib.machinery.EXTENSION_SUFFIXES[0]}) nor among the installed modules; "
+            "build the plugin for this interpreter") from error
+
+
+def _resolve(module: str, name: str, entry: dict) -> Any:
+    try:
+        value = getattr(_load_extension(entry), name)
+    except PluginNotAvailableError as error:
+        raise PluginNotAvailableError(f"{module}.{name}: {error}") from None
+    if getattr(value, "__module__", None) == entry["extension"]:
+        value.__module__ = module  # where users, pickles and documentation find it
+    return value
+
+
+def lazy_module(module: str, home: str | None = None, advice: str = "") -> tuple[Callable, Callable]:
+    """__getattr__ and __dir__ of a public module. `home` is the plugin without which none of its names exist;
+    `advice` ends the message for a name that is not available."""
+    namespace = sys.modules[module].__dict__
+
+    def own_names() -> list[str]:
+        return [name for name in namespace if not name.startswith("_") and name not in _IMPORTED]
+
+    def available() -> list[str]:
+        # names that cannot load are left out: hasattr() and tab completion would raise on them
+        return sorted({*own_names(), *(name for name, entry in exports_of(module).items() if entry["can_load"])})
+
+    def missing(plugin: str, name: str) -> PluginNotAvailableError:
+        return PluginNotAvailableError(f"{module}.{name}: {_core.runtime.why_not(plugin)}{advice}")
+
+    def __getattr__(name: str) -> Any:
+        if name == "__all__":
+            return available()
+        if name.startswith("_"):
+            raise AttributeError(f"module '{module}' has no attribute '{name}'", name=name)
+        exports = exports_of(module)
+        if name in exports:
+            value = _resolve(module, name, exports[name])
+            namespace[name] = value
+            return value
+        for plugin in (_HOMES.get(module, {}).get(name), home):
+            if plugin is not None and not _core.runtime.info(plugin):
+                raise missing(plugin, name)
+        raise no_attribute(module, name, [*own_names(), *exports])
+
+    return __getattr__, available
+
+
+#: What the lazy modules import for themselves.
+_IMPORTED = frozenset({"annotations", "lazy_module", "Any"})

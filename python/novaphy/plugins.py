@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is there, what is not, and why: the plugins of this process.
+
+The first question plans: it reads every manifest and loads nothing that can wait. Settings come before that.
+"""
+from __future__ import annotations
+
+import builtins as _builtins
+import json as _json
+import os as _os
+from typing import Any, Iterable, NamedTuple
+
+from . import _core
+from ._core import PluginNotAvailableError  # what load() raises
+
+_runtime = _core.runtime
+
+
+class Row(NamedTuple):
+    """One module of one plugin, or a manifest that could not be read."""
+
+    plugin: str
+    module: str
+    version: str
+    state: str  #: found, rejected, skipped, disabled, blocked, ready, loading, loaded, unavailable, failed or stopped
+    path: str  #: the manifest
+    library: str
+    reason: str  #: why it is neither ready nor loaded
+    problems: _builtins.list[str]  #: the same with codes and places
+    notes: _builtins.list[str]
+
+    @property
+    def usable(self) -> bool:
+        return self.state in ("ready", "loading", "loaded")
+
+
+class Report(_builtins.list):
+    """Rows; printing it gives a table."""
+
+    def __str__(self) -> str:
+        rows = [("plugin", "module", "version", "state", "reason"),
+                *((row.plugin, row.module, row.version, row.state, row.reason) for row in self)]
+        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        return "\n".join("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]]).rstrip() for row in rows)
+
+    __repr__ = __str__
+
+
+def report() -> Report:
+    """One row a module, by plugin and module. Loads nothing."""
+    return Report(Row(**row) for row in _runtime.report())
+
+
+def list() -> _builtins.list[str]:
+    """Names of all plugins that were found."""
+    return sorted({row.plugin for row in report() if row.plugin})
+
+
+def loaded() -> _builtins.list[str]:
+    """Names of the modules that are loaded."""
+    return sorted(row.module for row in report() if row.state == "loaded")
+
+
+def has(name: str) -> bool:
+    """Whether a plugin or module is loaded or can load. Never raises, loads nothing."""
+    try:
+        return bool(_runtime.has(name))
+    except Exception:  # a wrong host configuration: nothing can load
+        return False
+
+
+def info(name: str) -> dict[str, Any]:
+    """Manifest, options and rows of a plugin, or of the plugin of a module. PluginNotAvailableError for an unknown name."""
+    rows = Report(Row(**row) for row in _runtime.info(name))
+    if not rows:
+        raise PluginNotAvailableError(_runtime.why_not(name))
+    plugin = rows[0].plugin
+    return {
+        "name": plugin,
+        "version": rows[0].version,
+        "state": rows[0].state,
+        "reason": rows[0].reason,
+        "path": rows[0].path,
+        "modules": rows,
+        "manifest": _json.loads(_runtime.manifest_json(plugin) or "{}"),
+        "config": _json.loads(_runtime.config_json(plugin) or "{}"),
+        "why": _runtime.why(name),
+    }
+
+
+def load(name: str) -> None:
+    """Loads a plugin or module and all that it requires. PluginNotAvailableError with the whole reason."""
+    _runtime.load(name)
+
+
+def add_search_path(folder: str | _os.PathLike[str]) -> None:
+    """A further folder with plugins. Before the first use of any; NovaPhyError afterwards."""
+    configure(paths=[folder])
+
+
+def configure(*, paths: Iterable[str | _os.PathLike[str]] = (), enable: Iterable[str] | None = None,
+              disable: Iterable[str] = (), config: dict[str, dict[str, Any]] | str | _os.PathLike[str] | None = None,
+              allow_writable: Iterable[str | _os.PathLike[str]] = ()) -> None:
+    """Settings of the plugin system, before the first use of any plugin; NovaPhyError afterwards.
+
+    paths: further folders. enable: exactly these plugins or modules and what they require. disable: these not.
+    config: options by plugin, or the path of a host configuration file. allow_writable: folders whose files others may write.
+    """
+    is_file = config is not None and not isinstance(config, dict)
+    _runtime.configure(
+        paths=[_os.path.abspath(path) for path in paths],
+        enable=None if enable is None else _builtins.list(enable),
+        disable=_builtins.list(disable),
+        config_json=_json.dumps(config) if isinstance(config, dict) else "",
+        config_file=_os.path.abspath(config) if is_file else "",
+        allow_writable=[_os.path.abspath(path) for path in allow_writable],
+    )
