@@ -72,7 +72,14 @@ void raise_no_attribute(const py::object& object, const std::string& name) {
       {"rigid_contact_margin", "set ShapeConfig(margin=...) in the builder, or model.shape_margin"},
       {"joint_attach_ke", "pass it to the solver"},
       {"joint_attach_kd", "pass it to the solver"},
-      {"state", "make one with model.state()"},
+      {"add_shape_mesh", "meshes are not supported yet; use primitive shapes"},
+      {"add_shape_convex_hull", "meshes are not supported yet; use primitive shapes"},
+      {"add_shape_heightfield", "height fields are not supported yet; use primitive shapes"},
+      {"add_soft_mesh", "meshes are not supported yet; use add_soft_grid()"},
+      {"add_cloth_mesh", "meshes are not supported yet; use add_cloth_grid()"},
+      {"add_urdf", "importers are not supported yet"},
+      {"add_mjcf", "importers are not supported yet"},
+      {"add_usd", "importers are not supported yet"},
   };
   const std::string cls = type_name(object);
   std::string hint;

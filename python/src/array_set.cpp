@@ -31,6 +31,7 @@ DType custom_dtype(const py::object& value) {
 }
 
 py::object get_attribute(const py::object& self, const std::string& name) {
+  if (name.starts_with("__")) fail(ErrorKind::attribute, "no attribute '", name, "'");  // Python's own questions
   const DeviceArray* array = self.cast<ArraySet&>().find(name);
   if (array == nullptr) raise_no_attribute(self, name);
   return py::cast(*array);

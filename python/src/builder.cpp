@@ -121,14 +121,18 @@ void bind_builder(py::module_& m) {
       .def("finalize", &finalize, py::arg("device") = py::none(), py::kw_only(), py::arg("requires_grad") = false,
            py::arg("skip_all_validations") = false, "Checks the whole and makes the model. The builder stays as it is.")
       .def("build", [](const ModelBuilder& self) { return finalize(self, py::none(), false, false); }, "The same as finalize().")
-      .def("__getattr__", [](const py::object& self, const std::string& name) -> py::object { raise_no_attribute(self, name); }, py::arg("name"))
+      .def("__getattr__", [](const py::object& self, const std::string& name) -> py::object {
+        if (name.starts_with("__")) fail(ErrorKind::attribute, "no attribute '", name, "'");  // Python's own questions
+        raise_no_attribute(self, name);
+      }, py::arg("name"))
       .def("__setattr__", &set_attribute, py::arg("name"), py::arg("value"))
       .def("__copy__", [](const ModelBuilder& self) { return std::make_shared<ModelBuilder>(self); })
       .def("__deepcopy__", [](const ModelBuilder& self, const py::dict&) { return std::make_shared<ModelBuilder>(self); }, py::arg("memo"))
       .def("__repr__", [](const ModelBuilder& self) {
         return text("ModelBuilder(", self.particle_count(), " particles, ", self.body_count(), " bodies, ", self.shape_count(), " shapes, ",
                     self.joint_count(), " joints)");
-      });
+      })
+      .def(py::pickle(&builder_to_dict, &builder_from_dict));
 }
 
 }  // namespace novaphy::python

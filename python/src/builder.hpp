@@ -18,6 +18,10 @@ void bind_builder_bodies(BuilderClass& cls);
 void bind_builder_joints(BuilderClass& cls);
 void bind_builder_columns(py::module_& m, BuilderClass& cls);
 
+/// For pickle.
+py::dict builder_to_dict(const ModelBuilder& builder);
+std::shared_ptr<ModelBuilder> builder_from_dict(const py::dict& state);
+
 /// None = empty.
 inline std::optional<Transformf> optional_transform(const py::object& value, const std::string& where) {
   if (value.is_none()) return std::nullopt;

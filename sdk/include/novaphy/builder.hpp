@@ -222,6 +222,8 @@ class NOVAPHY_API ModelBuilder {
   void check_references() const;
   void check_joints() const;
 
+  friend struct BuilderPickle;  // Python's pickle reads and writes the fields below
+
   Axis up_axis_ = Axis::Z;
   int current_world_ = -1;
   std::vector<double> exact_body_mass_;  // sums of shapes' masses before rounding
