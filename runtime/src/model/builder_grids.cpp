@@ -67,7 +67,47 @@ Mat33f rotation_matrix(const Quatf& q) {
   return from_columns(rotate(q, Vec3f{1, 0, 0}), rotate(q, Vec3f{0, 1, 0}), rotate(q, Vec3f{0, 0, 1}));
 }
 
+/// matrix * v as a matrix product has it: a chain of fma.
+Vec3f fused(const Mat33f& matrix, const Vec3f& v) {
+  const auto component = [&](int i) {
+    return fma(matrix.m[i][2], v.z, fma(matrix.m[i][1], v.y, matrix.m[i][0] * v.x));
+  };
+  return {component(0), component(1), component(2)};
+}
+
 }  // namespace
+
+/// One edge for every side of the triangles since `first_triangle`, in the order in which the sides are first
+/// seen.
+template <class T>
+void ModelBuilder::append_edges_of_triangles(const Arguments& check, int first_triangle,
+                                             const EdgeMaterial& material) {
+  struct Side {
+    int opposite, other_opposite, from, to;
+  };
+  std::vector<Side> sides;
+  std::map<std::pair<int, int>, std::size_t> place;
+  for (int t = first_triangle; t < tri_count(); ++t)
+    for (int corner = 0; corner < 3; ++corner) {
+      const auto vertex = [&](int k) {
+        return tri_indices[static_cast<std::size_t>(3 * t + (corner + k) % 3)];
+      };
+      const auto [entry, is_new] = place.try_emplace(std::minmax(vertex(0), vertex(1)), sides.size());
+      if (is_new)
+        sides.push_back({vertex(2), -1, vertex(0), vertex(1)});
+      else
+        sides[entry->second].other_opposite = vertex(2);
+    }
+  for (const Side& side : sides) {
+    const Vec3f from = row<Vec3f>(particle_q, side.from), to = row<Vec3f>(particle_q, side.to);
+    const double angle = side.other_opposite < 0
+                             ? 0.0
+                             : dihedral_angle<T>(row<Vec3f>(particle_q, side.opposite),
+                                                 row<Vec3f>(particle_q, side.other_opposite), from, to);
+    append_edge(check, side.opposite, side.other_opposite, side.from, side.to, angle, distance<T>(to, from),
+                material);
+  }
+}
 
 void ModelBuilder::add_particle_grid(const ParticleGrid& grid) {
   const Arguments check("add_particle_grid");
@@ -164,9 +204,9 @@ void ModelBuilder::add_soft_grid(const SoftGrid& grid) {
       for (int y = 0; y < grid.dim_y; ++y)
         for (int x = 0; x < grid.dim_x; ++x) add_cell(x, y, z);
     const TriMaterial skin{grid.tri_ke, grid.tri_ka, grid.tri_kd, grid.tri_drag, grid.tri_lift};
-    for (const Face& face : surface.faces()) append_triangle(check, face[0], face[1], face[2], skin);
+    for (const Face& face : surface.faces()) append_triangle<float>(check, face[0], face[1], face[2], skin);
     if (grid.add_surface_mesh_edges)
-      append_edges_of_triangles(check, first_triangle, false, {grid.edge_ke, grid.edge_kd});
+      append_edges_of_triangles<float>(check, first_triangle, {grid.edge_ke, grid.edge_kd});
   });
 }
 
@@ -187,8 +227,8 @@ void ModelBuilder::add_cloth_grid(const ClothGrid& grid) {
   const auto add_cell = [&](int x, int y) {
     const int v0 = particle(x, y), v1 = particle(x + 1, y), v2 = particle(x + 1, y + 1),
               v3 = particle(x, y + 1);
-    append_triangle(check, v0, v1, grid.reverse_winding ? v2 : v3, grid.tri);
-    append_triangle(check, grid.reverse_winding ? v0 : v1, v2, v3, grid.tri);
+    append_triangle<double>(check, v0, v1, grid.reverse_winding ? v2 : v3, grid.tri);
+    append_triangle<double>(check, grid.reverse_winding ? v0 : v1, v2, v3, grid.tri);
   };
   all_or_nothing([&] {
     for (int y = 0; y <= grid.dim_y; ++y)
@@ -196,47 +236,16 @@ void ModelBuilder::add_cloth_grid(const ClothGrid& grid) {
         const bool fixed = (grid.fix_left && x == 0) || (grid.fix_right && x == grid.dim_x) ||
                            (grid.fix_top && y == grid.dim_y) || (grid.fix_bottom && y == 0);
         const Vec3f at{static_cast<float>(x * grid.cell_x), static_cast<float>(y * grid.cell_y), 0.0f};
-        append_particle(turn * at + grid.pos, grid.vel, fixed ? 0.0 : grid.mass, radius,
+        append_particle(fused(turn, at) + grid.pos, grid.vel, fixed ? 0.0 : grid.mass, radius,
                         fixed ? 0 : ParticleFlags::ACTIVE);
       }
     for (int y = 0; y < grid.dim_y; ++y)
       for (int x = 0; x < grid.dim_x; ++x) add_cell(x, y);
-    append_edges_of_triangles(check, first_triangle, true, grid.edge);
+    append_edges_of_triangles<double>(check, first_triangle, grid.edge);
     if (grid.add_springs)
       append_springs_of_edges(first_edge, grid.spring_ke.value_or(default_spring_ke),
                               grid.spring_kd.value_or(default_spring_kd));
   });
-}
-
-/// One edge for every side of the triangles since `first_triangle`, in the order in which the sides are first
-/// seen. Newton measures cloth in double and soft bodies in float; so do we, to agree in the last bit.
-void ModelBuilder::append_edges_of_triangles(const Arguments& check, int first_triangle, bool in_double,
-                                             const EdgeMaterial& material) {
-  struct Side {
-    int opposite, other_opposite, from, to;
-  };
-  std::vector<Side> sides;
-  std::map<std::pair<int, int>, std::size_t> place;
-  for (int t = first_triangle; t < tri_count(); ++t)
-    for (int corner = 0; corner < 3; ++corner) {
-      const auto vertex = [&](int k) {
-        return tri_indices[static_cast<std::size_t>(3 * t + (corner + k) % 3)];
-      };
-      const auto [entry, is_new] = place.try_emplace(std::minmax(vertex(0), vertex(1)), sides.size());
-      if (is_new)
-        sides.push_back({vertex(2), -1, vertex(0), vertex(1)});
-      else
-        sides[entry->second].other_opposite = vertex(2);
-    }
-  for (const Side& side : sides) {
-    const Vec3f from = row<Vec3f>(particle_q, side.from), to = row<Vec3f>(particle_q, side.to);
-    const double angle = side.other_opposite < 0
-                             ? 0.0
-                             : dihedral_angle(row<Vec3f>(particle_q, side.opposite),
-                                              row<Vec3f>(particle_q, side.other_opposite), from, to);
-    append_edge(check, side.opposite, side.other_opposite, side.from, side.to, angle,
-                in_double ? distance(from, to) : double{length(to - from)}, material);
-  }
 }
 
 /// A spring along each edge, from its ends to the opposite particles, and across. Sorted by particles.

@@ -84,7 +84,7 @@ int ModelBuilder::add_spring(int i, int j, double ke, double kd, double control)
 }
 
 double ModelBuilder::add_triangle(int i, int j, int k, const TriMaterial& material) {
-  return append_triangle(Arguments("add_triangle"), i, j, k, material);
+  return append_triangle<float>(Arguments("add_triangle"), i, j, k, material);
 }
 
 std::vector<double> ModelBuilder::add_triangles(std::span<const int> i, std::span<const int> j,
@@ -95,11 +95,12 @@ std::vector<double> ModelBuilder::add_triangles(std::span<const int> i, std::spa
   std::vector<double> areas;
   all_or_nothing([&] {
     for (std::size_t t = 0; t < i.size(); ++t)
-      areas.push_back(append_triangle(check, i[t], j[t], k[t], material));
+      areas.push_back(append_triangle<float>(check, i[t], j[t], k[t], material));
   });
   return areas;
 }
 
+template <class T>
 double ModelBuilder::append_triangle(const Arguments& check, int i, int j, int k,
                                      const TriMaterial& material) {
   check.index("i", i, particle_count(), "particle");
@@ -115,7 +116,7 @@ double ModelBuilder::append_triangle(const Arguments& check, int i, int j, int k
   check.finite("tri_drag", drag);
   check.finite("tri_lift", lift);
   const TriangleRest rest =
-      triangle_rest(row<Vec3f>(particle_q, i), row<Vec3f>(particle_q, j), row<Vec3f>(particle_q, k));
+      triangle_rest<T>(row<Vec3f>(particle_q, i), row<Vec3f>(particle_q, j), row<Vec3f>(particle_q, k));
   check.require(rest.area > kSmallestShare * rest.longest_side * rest.longest_side,
                 ErrorKind::degenerate_element, "triangle ", indices({i, j, k}), " has area ", rest.area,
                 " m^2 and a longest side of ", rest.longest_side,
@@ -127,6 +128,8 @@ double ModelBuilder::append_triangle(const Arguments& check, int i, int j, int k
   append(tri_areas, rest.area);
   return rest.area;
 }
+template double ModelBuilder::append_triangle<float>(const Arguments&, int, int, int, const TriMaterial&);
+template double ModelBuilder::append_triangle<double>(const Arguments&, int, int, int, const TriMaterial&);
 
 int ModelBuilder::add_edge(int i, int j, int k, int l, std::optional<double> rest,
                            const EdgeMaterial& material) {
@@ -142,8 +145,8 @@ int ModelBuilder::add_edge(int i, int j, int k, int l, std::optional<double> res
   const bool bends = i >= 0 && j >= 0;
   const double angle =
       rest.value_or(!bends ? 0.0
-                           : dihedral_angle(row<Vec3f>(particle_q, i), row<Vec3f>(particle_q, j),
-                                            row<Vec3f>(particle_q, k), row<Vec3f>(particle_q, l)));
+                           : dihedral_angle<float>(row<Vec3f>(particle_q, i), row<Vec3f>(particle_q, j),
+                                                   row<Vec3f>(particle_q, k), row<Vec3f>(particle_q, l)));
   return append_edge(check, i, j, k, l, angle, side, material);
 }
 

@@ -10,17 +10,26 @@ namespace {
 
 using Vec3d = Vec3T<double>;
 
-Vec3d difference(const Vec3f& a, const Vec3f& b) {
-  return {double{a.x} - b.x, double{a.y} - b.y, double{a.z} - b.z};
+template <class T>
+Vec3T<T> difference(const Vec3f& a, const Vec3f& b) {
+  return {static_cast<T>(a.x) - b.x, static_cast<T>(a.y) - b.y, static_cast<T>(a.z) - b.z};
 }
 
-double length_of(const Vec3d& a) {
+template <class T>
+T length_of(const Vec3T<T>& a) {
   return std::sqrt(dot(a, a));
 }
 
-Vec3d unit(const Vec3d& a) {
-  const double l = length_of(a);
-  return l > 0 ? a / l : Vec3d{0, 0, 0};
+template <class T>
+Vec3T<T> unit(const Vec3T<T>& a) {
+  const T l = length_of(a);
+  return l > 0 ? a / l : a;
+}
+
+/// As a matrix product has it: a chain of fma.
+template <class T>
+T fused_dot(const Vec3T<T>& a, const Vec3T<T>& b) {
+  return std::fma(a.z, b.z, std::fma(a.y, b.y, a.x * b.x));
 }
 
 float rounded(double value) {
@@ -38,20 +47,23 @@ Mat33f inverse_of_rows(const Vec3d& a, const Vec3d& b, const Vec3d& c, double de
 
 }  // namespace
 
+template <class T>
 TriangleRest triangle_rest(const Vec3f& p, const Vec3f& q, const Vec3f& r) {
-  const Vec3d qp = difference(q, p), rp = difference(r, p);
-  const Vec3d normal = unit(cross(qp, rp));
-  const Vec3d e1 = unit(qp), e2 = unit(cross(normal, e1));
-  // In the frame (e1, e2) the first edge is (a, 0) and the second is (b, c).
-  const double a = dot(e1, qp), b = dot(e1, rp), c = dot(e2, rp);
-  const double determinant = a * c;
+  const Vec3T<T> qp = difference<T>(q, p), rp = difference<T>(r, p);
+  const Vec3T<T> normal = unit(cross(qp, rp));
+  const Vec3T<T> e1 = unit(qp), e2 = unit(cross(normal, e1));
+  const double a = fused_dot(e1, qp), b = fused_dot(e1, rp), c = fused_dot(e2, qp), d = fused_dot(e2, rp);
+  const double determinant = a * d - b * c;
   TriangleRest rest{};
-  rest.area = determinant / 2;
-  rest.longest_side = std::max({length_of(qp), length_of(rp), distance(q, r)});
+  rest.area = static_cast<T>(static_cast<T>(determinant) / T(2));
+  rest.longest_side = std::max({length_of(qp), length_of(rp), distance<T>(q, r)});
   if (determinant > 0)
-    rest.pose = {{{rounded(c / determinant), rounded(-b / determinant)}, {0.0f, rounded(a / determinant)}}};
+    rest.pose = {{{rounded(d / determinant), rounded(-b / determinant)},
+                  {rounded(-c / determinant), rounded(a / determinant)}}};
   return rest;
 }
+template TriangleRest triangle_rest<float>(const Vec3f&, const Vec3f&, const Vec3f&);
+template TriangleRest triangle_rest<double>(const Vec3f&, const Vec3f&, const Vec3f&);
 
 TetrahedronRest tetrahedron_rest(const Vec3f& p, const Vec3f& q, const Vec3f& r, const Vec3f& s) {
   // Edges in float, as the force law has them.
@@ -60,23 +72,29 @@ TetrahedronRest tetrahedron_rest(const Vec3f& p, const Vec3f& q, const Vec3f& r,
   const double determinant = dot(u, cross(v, w));
   TetrahedronRest rest{};
   rest.volume = determinant / 6;
-  rest.longest_side =
-      std::max({length_of(u), length_of(v), length_of(w), distance(q, r), distance(q, s), distance(r, s)});
+  rest.longest_side = std::max({length_of(u), length_of(v), length_of(w), distance<double>(q, r),
+                                distance<double>(q, s), distance<double>(r, s)});
   // The edges are the columns, so the inverse of the rows has to be turned over.
   if (determinant != 0) rest.pose = transpose(inverse_of_rows(u, v, w, determinant));
   return rest;
 }
 
+template <class T>
 double dihedral_angle(const Vec3f& x1, const Vec3f& x2, const Vec3f& x3, const Vec3f& x4) {
-  const Vec3d n1 = unit(cross(difference(x3, x1), difference(x4, x1)));
-  const Vec3d n2 = unit(cross(difference(x4, x2), difference(x3, x2)));
-  const Vec3d edge = unit(difference(x4, x3));
-  return std::atan2(dot(cross(n1, n2), edge), std::clamp(dot(n1, n2), -1.0, 1.0));
+  const Vec3T<T> n1 = unit(cross(difference<T>(x3, x1), difference<T>(x4, x1)));
+  const Vec3T<T> n2 = unit(cross(difference<T>(x4, x2), difference<T>(x3, x2)));
+  const Vec3T<T> edge = unit(difference<T>(x4, x3));
+  return std::atan2(double{dot(cross(n1, n2), edge)}, double{std::clamp(dot(n1, n2), T(-1), T(1))});
 }
+template double dihedral_angle<float>(const Vec3f&, const Vec3f&, const Vec3f&, const Vec3f&);
+template double dihedral_angle<double>(const Vec3f&, const Vec3f&, const Vec3f&, const Vec3f&);
 
-double distance(const Vec3f& a, const Vec3f& b) {
-  return length_of(difference(a, b));
+template <class T>
+T distance(const Vec3f& a, const Vec3f& b) {
+  return length_of(difference<T>(a, b));
 }
+template float distance<float>(const Vec3f&, const Vec3f&);
+template double distance<double>(const Vec3f&, const Vec3f&);
 
 std::optional<Mat33f> inverse(const Mat33f& matrix) {
   const auto row_of = [&](int i) { return Vec3d{matrix.m[i][0], matrix.m[i][1], matrix.m[i][2]}; };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry of elements at rest. Worked out in double from float positions, rounded once where it is stored.
+// Geometry of elements at rest.
+//
+// T says where Newton rounds on the way: it measures cloth grids in double, everything else in float. We
+// follow, so that rest matrices agree in the last bit. Matrices are inverted in double and rounded once.
 #pragma once
 
 #include <optional>
@@ -13,6 +16,7 @@ struct TriangleRest {
   double area;          ///< m^2
   double longest_side;  ///< m
 };
+template <class T>
 TriangleRest triangle_rest(const Vec3f& p, const Vec3f& q, const Vec3f& r);
 
 struct TetrahedronRest {
@@ -23,12 +27,13 @@ struct TetrahedronRest {
 TetrahedronRest tetrahedron_rest(const Vec3f& p, const Vec3f& q, const Vec3f& r, const Vec3f& s);
 
 /// Angle between triangles (x1, x3, x4) and (x2, x4, x3), rad.
+template <class T>
 double dihedral_angle(const Vec3f& x1, const Vec3f& x2, const Vec3f& x3, const Vec3f& x4);
 
-/// In double.
-double distance(const Vec3f& a, const Vec3f& b);
+template <class T>
+T distance(const Vec3f& a, const Vec3f& b);
 
-/// The inverse, empty when there is none. Worked out in double.
+/// The inverse, empty when there is none.
 std::optional<Mat33f> inverse(const Mat33f& matrix);
 
 }  // namespace novaphy

@@ -195,13 +195,14 @@ class NOVAPHY_API ModelBuilder {
   template <class Add>
   void all_or_nothing(Add add);
   void append_particle(const Vec3f& pos, const Vec3f& vel, double mass, double radius, int flags);
+  template <class T>
   double append_triangle(const Arguments& check, int i, int j, int k, const TriMaterial& material);
   int append_edge(const Arguments& check, int i, int j, int k, int l, double rest, double length,
                   const EdgeMaterial& material);
   double append_tetrahedron(const Arguments& check, int i, int j, int k, int l, double k_mu, double k_lambda,
                             double k_damp);
-  void append_edges_of_triangles(const Arguments& check, int first_triangle, bool in_double,
-                                 const EdgeMaterial& material);
+  template <class T>
+  void append_edges_of_triangles(const Arguments& check, int first_triangle, const EdgeMaterial& material);
   void append_springs_of_edges(int first_edge, double ke, double kd);
   int append_shape(const Arguments& check, int body, GeoType type, const std::array<double, 3>& scale,
                    const ShapeArgs& args, bool is_static);

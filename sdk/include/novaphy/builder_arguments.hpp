@@ -101,8 +101,8 @@ struct ClothGrid {
   double mass = 1;                ///< kg each
   bool reverse_winding = false;
   bool fix_left = false, fix_right = false, fix_top = false, fix_bottom = false;
-  TriMaterial tri;
-  EdgeMaterial edge;
+  TriMaterial tri{};
+  EdgeMaterial edge{};
   bool add_springs = false;
   std::optional<double> spring_ke{}, spring_kd{};  ///< empty = default_spring_*
   std::optional<double> particle_radius{};
