@@ -2,7 +2,7 @@
 // The ball's scene, rollout and training step.
 #include "src/diffsim_ball.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 #include "novaphy/api.hpp"
 #include "novaphy/builder.hpp"
@@ -32,13 +32,14 @@ std::shared_ptr<Model> make_model() {
   return model;
 }
 
-/// Every `stride`-th row of the arrays that `member` names, one below the other.
+/// Every `stride`-th state's array that `member` names, one below the other.
 DeviceArray stacked(const std::vector<std::shared_ptr<SimState>>& states, DeviceArray SimState::*member, std::size_t stride) {
-  const std::size_t row_bytes = (states[0].get()->*member).bytes();
   DeviceArray out(DType::f32, {static_cast<std::int64_t>((states.size() - 1) / stride + 1), 1, 3});
-  auto* bytes = out.write<std::uint8_t>().data();
-  for (std::size_t t = 0; t < states.size(); t += stride)
-    std::memcpy(bytes + t / stride * row_bytes, (states[t].get()->*member).storage()->data(), row_bytes);
+  auto next = out.write<float>().begin();
+  for (std::size_t t = 0; t < states.size(); t += stride) {
+    const auto values = (states[t].get()->*member).read<float>();
+    next = std::copy(values.begin(), values.end(), next);
+  }
   return out;
 }
 

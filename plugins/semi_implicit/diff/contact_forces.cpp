@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contact forces from records: one row a particle summed over shapes, or one row a record where pairs are too many.
-#include <array>
+#include <iterator>
 #include <vector>
 
 #include "diff/contact_records.hpp"
@@ -82,34 +82,56 @@ const nova::Kernel& record_kernel(bool skip_carried_shapes) {
   return skip_carried_shapes ? some : all;
 }
 
+/// A view of the rows in use.
+DeviceArray in_use(const DeviceArray& array, std::int64_t rows) {
+  const Shape shape = array.shape().ndim() == 1 ? Shape{rows} : Shape{rows, array.shape()[1]};
+  return DeviceArray(array.storage(), array.dtype(), shape);
+}
+
+/// What both kernels read last but for the indices.
+struct Materials {
+  explicit Materials(const Model& model)
+      : soft(collision::soft_contact_row(model)), particle(collision::particle_contact_row(model)) {}
+  DeviceArray soft, particle;  // one row each
+};
+
+void subtract_by_pair(const Model& model, const ContactRecords& records, const DeviceArray& q, const DeviceArray& qd,
+                      const DeviceArray& f, const DeviceArray& f_out, bool skip_carried_shapes) {
+  const Materials materials(model);
+  const DeviceArray& last = skip_carried_shapes ? model.shape_body : *records.tids;
+  const nova::Operand inputs[] = {q, qd, f, model.particle_radius, model.particle_flags, *records.point, *records.normal,
+                                  model.shape_material_ke, model.shape_material_kd, model.shape_material_kf,
+                                  model.shape_material_mu, materials.soft, materials.particle, last, *records.tids};
+  const nova::Operand outputs[] = {f_out};
+  const std::size_t used = std::size(inputs) - (skip_carried_shapes ? 0 : 1);
+  nova::launch(pair_kernel(skip_carried_shapes), std::span(inputs).first(used), outputs, model.particle_count,
+               model.shape_count);
+}
+
+void subtract_by_record(const Model& model, const ContactRecords& records, const DeviceArray& q, const DeviceArray& qd,
+                        const DeviceArray& f, DeviceArray& f_out, bool skip_carried_shapes) {
+  const Materials materials(model);
+  const DeviceArray point = in_use(*records.point, records.used), normal = in_use(*records.normal, records.used);
+  const DeviceArray particle = in_use(*records.particle, records.used), shape = in_use(*records.shape, records.used);
+  std::vector<nova::Operand> inputs{q, qd, model.particle_radius, model.particle_flags, point, normal,
+                                    model.shape_material_ke, model.shape_material_kd, model.shape_material_kf,
+                                    model.shape_material_mu, materials.soft, materials.particle};
+  if (skip_carried_shapes) inputs.emplace_back(model.shape_body);
+  inputs.insert(inputs.end(), {particle, shape});
+  const nova::Operand outputs[] = {f_out};
+  nova::assign(f_out, nova::Tensor(f));
+  nova::launch(record_kernel(skip_carried_shapes), inputs, outputs, records.used);
+}
+
 }  // namespace
 
 void subtract_contact_forces(const Model& model, const ContactRecords& records, const DeviceArray& q, const DeviceArray& qd,
                              const DeviceArray& f, DeviceArray& f_out, bool skip_carried_shapes) {
-  const DeviceArray soft = collision::soft_contact_row(model), particle_material = collision::particle_contact_row(model);
-  const nova::Operand outputs[] = {f_out};
-  std::array<nova::Operand, 15> inputs{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-  std::size_t count = 0;
-  const auto give = [&](std::initializer_list<nova::Operand> operands) {
-    for (const nova::Operand& operand : operands) inputs[count++] = operand;
-  };
-  const bool by_pair = records.tids->rows() == std::int64_t{model.shape_count} * model.particle_count;
-  if (by_pair) {
-    give({q, qd, f, model.particle_radius, model.particle_flags, *records.point, *records.normal});
+  const bool has_tids = records.tids->rows() == std::int64_t{model.shape_count} * model.particle_count;
+  if (has_tids) {
+    subtract_by_pair(model, records, q, qd, f, f_out, skip_carried_shapes);
   } else {
-    nova::assign(f_out, nova::Tensor(f));
-    give({q, qd, model.particle_radius, model.particle_flags, *records.point, *records.normal});
-  }
-  give({model.shape_material_ke, model.shape_material_kd, model.shape_material_kf, model.shape_material_mu, soft,
-        particle_material});
-  if (skip_carried_shapes) give({model.shape_body});
-  if (by_pair) {
-    give({*records.tids});
-    nova::launch(pair_kernel(skip_carried_shapes), std::span(inputs).first(count), outputs, model.particle_count,
-                 model.shape_count);
-  } else {
-    give({*records.particle, *records.shape});
-    nova::launch(record_kernel(skip_carried_shapes), std::span(inputs).first(count), outputs, records.used);
+    subtract_by_record(model, records, q, qd, f, f_out, skip_carried_shapes);
   }
 }
 

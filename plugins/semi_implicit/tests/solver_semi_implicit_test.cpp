@@ -5,32 +5,19 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
+#include <vector>
 
-#include "scenes.hpp"
+#include "messages.hpp"
 #include "novaphy/collision/collision_pipeline.hpp"
-#include "novaphy/error.hpp"
 #include "novaphy/task_pool.hpp"
 #include "reference_ball.hpp"
+#include "scenes.hpp"
 
 using namespace novaphy;
+using test::message_of;
+using test::same_bits;
 
 namespace {
-
-bool same_bits(const DeviceArray& a, const DeviceArray& b) {
-  return a.bytes() == b.bytes() && std::memcmp(a.storage()->data(), b.storage()->data(), a.bytes()) == 0;
-}
-
-template <class Call>
-std::string message_of(Call&& call, ErrorKind kind) {
-  try {
-    call();
-  } catch (const Error& error) {
-    CHECK(error.kind() == kind);
-    return error.what();
-  }
-  return "no error";
-}
 
 /// One particle of radius 0.1 and mass 1 over the ground, without gravity; kf and mu as given, ke = 1000, kd = 10.
 struct OnGround {

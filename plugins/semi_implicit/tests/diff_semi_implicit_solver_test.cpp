@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorded solver: the ball's states and gradients, equality with SolverSemiImplicit, what it keeps and refuses.
+#include "novaphy/semi_implicit/diff_semi_implicit_solver.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "messages.hpp"
+#include "novaphy/collision/collision_pipeline.hpp"
+#include "novaphy/nova/kernel.hpp"
+#include "novaphy/nova/losses.hpp"
+#include "novaphy/nova/tape.hpp"
+#include "novaphy/nova/tensor_views.hpp"
+#include "novaphy/semi_implicit/solver_semi_implicit.hpp"
+#include "novaphy/task_pool.hpp"
+#include "reference_ball.hpp"
+#include "scenes.hpp"
+
+using namespace novaphy;
+using test::message_of;
+using test::same_bits;
+
+namespace {
+
+constexpr float kBallStep = static_cast<float>(1.0 / 480.0);
+
+/// The ball's rollout with one state a substep.
+struct Ball {
+  std::shared_ptr<Model> model;
+  std::vector<std::shared_ptr<SimState>> states;
+  std::shared_ptr<Contacts> contacts;
+  std::unique_ptr<CollisionPipeline> pipeline;
+  std::unique_ptr<DiffSemiImplicitSolver> solver;
+
+  explicit Ball(bool requires_grad = false) : model(test::ball_model(requires_grad)) {
+    pipeline = std::make_unique<CollisionPipeline>(model, CollisionConfig{.soft_contact_margin = 10.0f});
+    solver = std::make_unique<DiffSemiImplicitSolver>(model);
+    for (int t = 0; t <= 288; ++t) states.push_back(model->state());
+    contacts = pipeline->contacts();
+    pipeline->collide(*states[0], *contacts);
+    nova::state_particle_qd_tensor(*states[0], true);
+  }
+  /// `before_step(t)` runs before each step.
+  template <class BeforeStep>
+  nova::Tensor roll(BeforeStep&& before_step) {
+    for (std::size_t t = 0; t < 288; ++t) {
+      states[t]->clear_forces();
+      before_step(t);
+      solver->step(*states[t], *states[t + 1], nullptr, contacts.get(), kBallStep);
+    }
+    return nova::particle_point_loss_generated(nova::view(states[288]->particle_q), 0, 0.0f, -2.0f, 1.5f);
+  }
+  nova::Tensor roll() {
+    return roll([](std::size_t) {});
+  }
+  std::vector<float> start_velocity_gradient() const { return gradient_of(states[0]->particle_qd); }
+
+  static std::vector<float> gradient_of(const DeviceArray& array) {
+    const auto gradient = nova::grad_of(array);
+    REQUIRE(gradient.has_value());
+    const auto values = gradient->read<float>();
+    return {values.begin(), values.end()};
+  }
+};
+
+void check_near(const std::vector<float>& got, const float* wanted, double tolerance) {
+  for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(double{got[i]} - double{wanted[i]}) <= tolerance);
+}
+
+/// Steps both solvers over the same scene and compares all arrays at each step.
+void check_both_solvers_agree(const std::shared_ptr<Model>& model, int steps, bool with_tids = true) {
+  SolverSemiImplicit plain(model);
+  DiffSemiImplicitSolver recorded(model);
+  CollisionPipeline pipeline(model, {});
+  const auto contacts = pipeline.contacts();
+  if (!with_tids) contacts->soft_contact_tids = DeviceArray(DType::i32, {0});
+  std::shared_ptr<SimState> now[2] = {model->state(), model->state()}, next[2] = {model->state(), model->state()};
+  for (int t = 0; t < steps; ++t) {
+    pipeline.collide(*now[0], *contacts);
+    for (int i = 0; i < 2; ++i) now[i]->clear_forces();
+    plain.step(*now[0], *next[0], nullptr, contacts.get(), 1.0f / 480.0f);
+    recorded.step(*now[1], *next[1], nullptr, contacts.get(), 1.0f / 480.0f);
+    REQUIRE(same_bits(now[1]->particle_f, now[0]->particle_f));
+    REQUIRE(same_bits(next[1]->particle_q, next[0]->particle_q));
+    REQUIRE(same_bits(next[1]->particle_qd, next[0]->particle_qd));
+    for (int i = 0; i < 2; ++i) std::swap(now[i], next[i]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the ball recorded: all states and forces are Newton's bit for bit, so is the loss, the gradient is within 1e-5") {
+  Ball ball;
+  nova::Tape tape;
+  nova::Tensor loss;
+  {
+    const nova::TapeScope recording(tape);
+    loss = ball.roll();
+  }
+  const test::ReferenceBall reference;
+  for (int t = 0; t <= 288; ++t) reference.check_state(t, *ball.states[static_cast<std::size_t>(t)]);
+  for (int t = 0; t < 288; ++t) reference.check_force(t, *ball.states[static_cast<std::size_t>(t)]);
+  CHECK(loss.item() == test::ReferenceBall::kLoss);
+  tape.backward(loss);
+  check_near(ball.start_velocity_gradient(), test::ReferenceBall::kGradient, 1e-5 * 4.97276);
+}
+
+TEST_CASE("adjoints of all substeps agree with the float64 twin within 1e-4 of the largest") {
+  Ball ball(true);
+  nova::Tape tape;
+  nova::Tensor loss;
+  {
+    const nova::TapeScope recording(tape);
+    loss = ball.roll();
+  }
+  tape.backward(loss);
+  const auto twin_q = test::reference_array("ball_twin_adjoint_q", 289 * 3);
+  const auto twin_qd = test::reference_array("ball_twin_adjoint_qd", 289 * 3);
+  const auto largest = [](const std::vector<float>& values) {
+    float most = 0.0f;
+    for (const float value : values) most = std::max(most, std::abs(value));
+    return double{most};
+  };
+  for (std::size_t t = 0; t <= 288; ++t) {
+    CAPTURE(t);
+    check_near(Ball::gradient_of(ball.states[t]->particle_q), &twin_q[3 * t], 1e-4 * largest(twin_q));
+    if (t < 288) check_near(Ball::gradient_of(ball.states[t]->particle_qd), &twin_qd[3 * t], 1e-4 * largest(twin_qd));
+  }
+}
+
+TEST_CASE("the gradient of the external force is that of the force at call time") {
+  Ball ball(true);
+  nova::Tape tape;
+  nova::Tensor loss;
+  {
+    const nova::TapeScope recording(tape);
+    loss = ball.roll();
+  }
+  tape.backward(loss);
+  for (const std::size_t t : {std::size_t{3}, std::size_t{150}, std::size_t{287}}) {  // dL/df = dt (dL/dv' + dt dL/dx')
+    const auto f = Ball::gradient_of(ball.states[t]->particle_f), x = Ball::gradient_of(ball.states[t + 1]->particle_q);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const float v = t == 287 ? 0.0f : Ball::gradient_of(ball.states[t + 1]->particle_qd)[i];
+      CHECK(f[i] == doctest::Approx(kBallStep * (v + kBallStep * x[i])).epsilon(1e-4));
+    }
+  }
+}
+
+TEST_CASE("one solver used again gives the same loss and gradient each time") {
+  Ball ball;
+  std::vector<float> first;
+  for (int round = 0; round < 3; ++round) {
+    nova::Tape tape;
+    nova::Tensor loss;
+    {
+      const nova::TapeScope recording(tape);
+      loss = ball.roll();
+    }
+    nova::view(ball.states[0]->particle_qd).zero_grad();
+    tape.backward(loss);
+    if (round == 0) first = ball.start_velocity_gradient();
+    CHECK(loss.item() == test::ReferenceBall::kLoss);
+    CHECK(ball.start_velocity_gradient() == first);
+  }
+}
+
+TEST_CASE("contacts may be collided anew before every step of a recording") {
+  Ball once, each_step;
+  nova::Tape tapes[2];
+  nova::Tensor losses[2];
+  {
+    const nova::TapeScope recording(tapes[0]);
+    losses[0] = once.roll();
+  }
+  {
+    const nova::TapeScope recording(tapes[1]);
+    losses[1] = each_step.roll([&](std::size_t) { each_step.pipeline->collide(*each_step.states[0], *each_step.contacts); });
+    each_step.contacts->clear();
+  }
+  CHECK(losses[1].item() == losses[0].item());
+  tapes[0].backward(losses[0]);
+  tapes[1].backward(losses[1]);
+  CHECK(each_step.start_velocity_gradient() == once.start_velocity_gradient());
+}
+
+TEST_CASE("steps that see the same contacts share one copy of them, and a record written by hand makes a new one") {
+  Ball ball;
+  nova::Tape tape;
+  const nova::TapeScope recording(tape);
+  ball.solver->step(*ball.states[0], *ball.states[1], nullptr, ball.contacts.get(), kBallStep);
+  const auto copy = ball.contacts->recorded_copy;
+  REQUIRE(copy);
+  ball.solver->step(*ball.states[1], *ball.states[2], nullptr, ball.contacts.get(), kBallStep);
+  CHECK(ball.contacts->recorded_copy == copy);
+  ball.contacts->soft_contact_normal.write<Vec3f>()[0] = {0, 0, 1};
+  ball.solver->step(*ball.states[2], *ball.states[3], nullptr, ball.contacts.get(), kBallStep);
+  CHECK(ball.contacts->recorded_copy != copy);
+}
+
+TEST_CASE("a position overwritten before backward is an error") {
+  Ball ball;
+  nova::Tape tape;
+  nova::Tensor loss;
+  {
+    const nova::TapeScope recording(tape);
+    loss = ball.roll();
+  }
+  ball.states[7]->particle_q.write<Vec3f>()[0] = {0, 0, 0};
+  const std::string message = message_of([&] { tape.backward(loss); }, ErrorKind::stale_record);
+  CHECK(message.find("'particle_q' of state #7") != std::string::npos);
+}
+
+TEST_CASE("both solvers give the same bits: 2,000 particles among 12 turned shapes, 200 steps") {
+  check_both_solvers_agree(test::crowded_model(2000), 200);
+}
+
+TEST_CASE("both solvers give the same bits without the table of pairs") {
+  check_both_solvers_agree(test::crowded_model(500), 60, false);
+}
+
+TEST_CASE("both solvers give the same bits with several worlds") {
+  ModelBuilder one;
+  ShapeConfig cfg;
+  cfg.ke = 800, cfg.kf = 3;
+  test::Random random(3);
+  for (int p = 0; p < 40; ++p) one.add_particle(random.in_box(0.4f), random.in_box(1.0f), 1.0, 0.05);
+  one.add_shape_sphere(-1, 0.3, {.cfg = cfg});
+  ModelBuilder builder;
+  builder.add_particle({0, 0, 0.3f}, {0, 0, 0}, 1.0);  // of no world
+  for (int w = 0; w < 3; ++w) builder.add_world(one);
+  builder.add_ground_plane(-0.2, cfg);
+  const auto model = builder.finalize();
+  model->set_gravity({1, 0, -2}, 1);
+  model->set_gravity({0, 3, -1}, 2);
+  check_both_solvers_agree(model, 50);
+}
+
+TEST_CASE("the recorded solver gives the same bits and gradients on 1, 2 and 7 threads with small tasks") {
+  const auto model = test::crowded_model(10000);
+  CollisionPipeline pipeline(model, {});
+  const int threads_before = task_pool().thread_count();
+  std::vector<std::shared_ptr<SimState>> results;
+  std::vector<DeviceArray> gradients;
+  for (const int threads : {0, 1, 2, 7}) {  // 0: one task
+    task_pool().set_thread_count(std::max(threads, 1));
+    nova::set_rows_per_task(threads == 0 ? 1 << 30 : 64);
+    DiffSemiImplicitSolver solver(model);
+    const auto contacts = pipeline.contacts();
+    std::vector<std::shared_ptr<SimState>> states{model->state()};
+    nova::Tensor start = nova::state_particle_qd_tensor(*states[0], true);
+    nova::Tape tape;
+    nova::Tensor loss;
+    {
+      const nova::TapeScope recording(tape);
+      for (int t = 0; t < 4; ++t) {
+        states.push_back(model->state());
+        const auto& now = states[static_cast<std::size_t>(t)];
+        pipeline.collide(*now, *contacts);
+        solver.step(*now, *states.back(), nullptr, contacts.get(), 1.0f / 480.0f);
+      }
+      const nova::Tensor q = nova::view(states.back()->particle_q);
+      loss = nova::sum(nova::mul(q, q));
+    }
+    tape.backward(loss);
+    results.push_back(states.back());
+    gradients.push_back(start.grad()->array().clone());
+  }
+  task_pool().set_thread_count(threads_before);
+  nova::set_rows_per_task(0);
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    CHECK(same_bits(results[i]->particle_q, results[0]->particle_q));
+    CHECK(same_bits(results[i]->particle_qd, results[0]->particle_qd));
+    CHECK(same_bits(gradients[i], gradients[0]));
+  }
+}
+
+TEST_CASE("without the table of pairs gradients are the same") {
+  const auto gradient_with = [](bool with_tids) {
+    const auto model = test::crowded_model(300);
+    CollisionPipeline pipeline(model, {});
+    DiffSemiImplicitSolver solver(model);
+    const auto contacts = pipeline.contacts();
+    if (!with_tids) contacts->soft_contact_tids = DeviceArray(DType::i32, {0});
+    std::vector<std::shared_ptr<SimState>> states{model->state()};
+    nova::Tensor start = nova::state_particle_qd_tensor(*states[0], true);
+    nova::Tape tape;
+    nova::Tensor loss;
+    {
+      const nova::TapeScope recording(tape);
+      for (std::size_t t = 0; t < 10; ++t) {
+        states.push_back(model->state());
+        pipeline.collide(*states[t], *contacts);
+        solver.step(*states[t], *states[t + 1], nullptr, contacts.get(), 1.0f / 480.0f);
+      }
+      const nova::Tensor q = nova::view(states.back()->particle_q);
+      loss = nova::sum(nova::mul(q, q));
+    }
+    tape.backward(loss);
+    const auto values = start.grad()->array().read<float>();
+    return std::vector<float>(values.begin(), values.end());
+  };
+  const auto with = gradient_with(true), without = gradient_with(false);
+  float largest = 0.0f;
+  for (const float value : with) largest = std::max(largest, std::abs(value));
+  for (std::size_t i = 0; i < with.size(); ++i) REQUIRE(std::abs(with[i] - without[i]) <= 1e-6f * largest);
+}
+
+TEST_CASE("a contact of one step gives each parameter its closed-form gradient") {
+  // one particle pressed 0.01 m into the ground, falling at 2 m/s and sliding at 0.5 m/s; loss = x_z' + x_x'
+  const double radius = 0.1, gap = -0.01, ke = 900, kd = 8, kf = 3, mu = 0.9, inv_mass = 0.5, dt = 0.01, fall = -2, slide = 0.5;
+  ModelBuilder builder(Axis::Z, Vec3f{0, 0, -10});
+  builder.add_particle({0, 0, static_cast<float>(radius + gap)}, {static_cast<float>(slide), 0, static_cast<float>(fall)},
+                       1 / inv_mass, radius);
+  ShapeConfig cfg;
+  cfg.ke = 800, cfg.kd = 6, cfg.kf = 2, cfg.mu = 1.0;
+  builder.add_ground_plane(0.0, cfg);
+  const auto model = builder.finalize({}, true);
+  test::set_soft_contact_material(*model, 1000.0f, 10.0f, 4.0f, 0.8f);
+  CollisionPipeline pipeline(model, {});
+  const auto contacts = pipeline.contacts();
+  const auto in = model->state(), out = model->state();
+  pipeline.collide(*in, *contacts);
+  DiffSemiImplicitSolver solver(model);
+  nova::Tape tape;
+  nova::Tensor loss;
+  {
+    const nova::TapeScope recording(tape);
+    solver.step(*in, *out, nullptr, contacts.get(), static_cast<float>(dt));
+    loss = nova::sum(nova::view(out->particle_q));
+  }
+  tape.backward(loss);
+
+  const double s = inv_mass * dt * dt;  // dx'/df
+  REQUIRE(kf * slide < mu * std::abs(gap * ke));
+  const auto gradient = [](const DeviceArray& array, std::size_t i) { return double{Ball::gradient_of(array)[i]}; };
+  CHECK(gradient(in->particle_q, 2) == doctest::Approx(1 - s * ke));
+  CHECK(gradient(in->particle_qd, 2) == doctest::Approx(dt - s * kd));
+  CHECK(gradient(in->particle_qd, 0) == doctest::Approx(dt - s * kf));
+  CHECK(gradient(model->particle_radius, 0) == doctest::Approx(s * ke));
+  CHECK(gradient(model->particle_inv_mass, 0) == doctest::Approx((-gap * ke - fall * kd - slide * kf) * dt * dt));
+  CHECK(gradient(model->gravity, 2) == doctest::Approx(dt * dt));
+  CHECK(gradient(model->shape_material_ke, 0) == doctest::Approx(0.5 * s * -gap));
+  CHECK(gradient(model->shape_material_kd, 0) == doctest::Approx(0.5 * s * -fall));
+  CHECK(gradient(model->shape_material_kf, 0) == doctest::Approx(0.5 * s * -slide));
+  CHECK(gradient(model->soft_contact_material, 0) == doctest::Approx(0.5 * s * -gap));
+  CHECK(gradient(model->soft_contact_material, 1) == doctest::Approx(0.5 * s * -fall));
+  CHECK(gradient(model->soft_contact_material, 2) == doctest::Approx(0.5 * s * -slide));
+  CHECK(gradient(model->soft_contact_material, 3) == 0.0);  // friction is below its cap
+}
+
+TEST_CASE("friction at rest has a finite gradient") {
+  ModelBuilder builder;
+  builder.add_particle({0, 0, 0.09f}, {0, 0, -1}, 1.0, 0.1);
+  ShapeConfig cfg;
+  cfg.kf = 100, cfg.mu = 0.5;
+  builder.add_ground_plane(0.0, cfg);
+  const auto model = builder.finalize();
+  CollisionPipeline pipeline(model, {});
+  const auto contacts = pipeline.contacts();
+  const auto in = model->state(), out = model->state();
+  pipeline.collide(*in, *contacts);
+  nova::state_particle_qd_tensor(*in, true);
+  DiffSemiImplicitSolver solver(model);
+  nova::Tape tape;
+  nova::Tensor loss;
+  {
+    const nova::TapeScope recording(tape);
+    solver.step(*in, *out, nullptr, contacts.get(), 0.001f);
+    loss = nova::sum(nova::view(out->particle_qd));
+  }
+  tape.backward(loss);
+  for (const float value : Ball::gradient_of(in->particle_qd)) CHECK(std::isfinite(value));
+}
+
+TEST_CASE("without a tape nothing is recorded, nor with forward_only under one") {
+  Ball ball;
+  const auto other = ball.model->state();
+  ball.solver->step(*ball.states[0], *other, nullptr, ball.contacts.get(), kBallStep);
+  CHECK_FALSE(ball.contacts->recorded_copy);
+  ball.solver->forward_only = true;
+  nova::Tape tape;
+  {
+    const nova::TapeScope recording(tape);
+    ball.solver->step(*ball.states[0], *ball.states[1], nullptr, ball.contacts.get(), kBallStep);
+  }
+  CHECK(tape.record_count() == 0);
+  CHECK(same_bits(ball.states[1]->particle_q, other->particle_q));
+}
+
+TEST_CASE("a step in place works without a tape and is refused under one") {
+  const auto model = test::crowded_model(200);
+  CollisionPipeline pipeline(model, {});
+  const auto contacts = pipeline.contacts();
+  const auto in = model->state(), out = model->state(), same = model->state();
+  pipeline.collide(*in, *contacts);
+  DiffSemiImplicitSolver solver(model);
+  solver.step(*in, *out, nullptr, contacts.get(), 0.001f);
+  solver.step(*same, *same, nullptr, contacts.get(), 0.001f);
+  CHECK(same_bits(same->particle_q, out->particle_q));
+  CHECK(same_bits(same->particle_qd, out->particle_qd));
+  nova::Tape tape;
+  const nova::TapeScope recording(tape);
+  CHECK(message_of([&] { solver.step(*same, *same, nullptr, contacts.get(), 0.001f); }, ErrorKind::value) ==
+        "DiffSemiImplicitSolver.step: state_in and state_out are the same state, whose old values backward needs; give one "
+        "state for each step while a tape is open");
+}
+
+TEST_CASE("turning gradients on changes neither motion nor contacts of the recorded solver") {
+  const auto plain = test::crowded_model(300, false), wanted = test::crowded_model(300, true);
+  std::shared_ptr<SimState> last[2];
+  for (int i = 0; i < 2; ++i) {
+    const auto& model = i == 0 ? plain : wanted;
+    DiffSemiImplicitSolver solver(model);
+    CollisionPipeline pipeline(model, {});
+    const auto contacts = pipeline.contacts();
+    last[i] = model->state();
+    for (int t = 0; t < 100; ++t) {
+      const auto next = model->state();
+      pipeline.collide(*last[i], *contacts);
+      solver.step(*last[i], *next, nullptr, contacts.get(), 1.0f / 480.0f);
+      last[i] = next;
+    }
+  }
+  CHECK(same_bits(last[0]->particle_q, last[1]->particle_q));
+  CHECK(same_bits(last[0]->particle_qd, last[1]->particle_qd));
+}
+
+TEST_CASE("a step without contacts finds world planes and boxes itself when it has a margin, with the same bits") {
+  Ball with_records, without;
+  DiffSemiImplicitSolver solver(without.model, {.soft_contact_margin = 10.0f});
+  for (std::size_t t = 0; t < 288; ++t) {
+    with_records.pipeline->collide(*with_records.states[t], *with_records.contacts);
+    with_records.solver->step(*with_records.states[t], *with_records.states[t + 1], nullptr, with_records.contacts.get(), kBallStep);
+    solver.step(*without.states[t], *without.states[t + 1], nullptr, nullptr, kBallStep);
+    REQUIRE(same_bits(without.states[t]->particle_f, with_records.states[t]->particle_f));
+    REQUIRE(same_bits(without.states[t + 1]->particle_q, with_records.states[t + 1]->particle_q));
+  }
+}
+
+TEST_CASE("a model with anything else is refused with the whole list, or stepped without it") {
+  ModelBuilder builder;
+  for (int p = 0; p < 4; ++p)
+    builder.add_particle({p == 1 ? 1.0f : 0.0f, p == 2 ? 1.0f : 0.0f, p == 3 ? 1.0f : 0.0f}, {0, 0, 0}, 1.0);
+  builder.add_spring(0, 1, 1, 1, 0);
+  builder.add_tetrahedron(0, 1, 2, 3);
+  const int link = builder.add_body({.mass = 1.0});
+  builder.add_shape_sphere(link, 0.5);
+  const auto model = builder.finalize();
+  CHECK(message_of([&] { DiffSemiImplicitSolver solver(model); }, ErrorKind::unsupported_feature) ==
+        "DiffSemiImplicitSolver: the model has 1 spring, 1 tetrahedron, 1 dynamic body, 1 joint and 1 shape on a body, which "
+        "this solver does not step; DiffSolverConfig(strict=False) skips them");
+  const test::LogLines log;
+  DiffSemiImplicitSolver solver(model, {.strict = false});
+  CHECK(solver.skipped() == std::vector<std::string>{"1 spring", "1 tetrahedron", "1 dynamic body", "1 joint", "1 shape on a body"});
+  REQUIRE(log.lines.size() == 1);
+  CHECK(log.lines[0].find("DiffSemiImplicitSolver: skips 1 spring, 1 tetrahedron, 1 dynamic body, 1 joint and 1 shape on a "
+                          "body (strict=False)") != std::string::npos);
+}
+
+TEST_CASE("skipped shapes on bodies exert no force") {
+  ModelBuilder builder(Axis::Z, Vec3f{0, 0, 0});
+  builder.add_particle({0, 0, 0.55f}, {0, 0, 0}, 1.0, 0.1);
+  const int link = builder.add_link({.is_kinematic = true});
+  builder.add_shape_box(link, 0.5, 0.5, 0.5);
+  const auto model = builder.finalize();
+  CollisionPipeline pipeline(model, {});
+  const auto contacts = pipeline.contacts();
+  const auto in = model->state(), out = model->state();
+  pipeline.collide(*in, *contacts);
+  REQUIRE(contacts->soft_contacts_used() == 1);
+  DiffSemiImplicitSolver solver(model, {.strict = false});
+  CHECK(solver.skipped() == std::vector<std::string>{"1 shape on a body"});
+  solver.step(*in, *out, nullptr, contacts.get(), 0.001f);
+  CHECK(out->particle_qd.read<Vec3f>()[0].z == 0.0f);
+}
+
+TEST_CASE("parts that are switched off are no error and stay where they are") {
+  const auto model = test::ball_model();
+  DiffSemiImplicitSolver solver(model, {.enable_particles = false});
+  const auto in = model->state(), out = model->state();
+  out->particle_q.zero();
+  solver.step(*in, *out, nullptr, nullptr, 0.1f);
+  CHECK(same_bits(out->particle_q, in->particle_q));
+  CHECK(same_bits(out->particle_qd, in->particle_qd));
+}
+
+TEST_CASE("the recorded solver cannot be captured, checks dt and its options") {
+  const auto model = test::ball_model();
+  DiffSemiImplicitSolver solver(model);
+  CHECK_FALSE(solver.supports_graph_capture());
+  const auto in = model->state(), out = model->state();
+  CHECK(message_of([&] { solver.step(*in, *out, nullptr, nullptr, 0.0f); }, ErrorKind::value) ==
+        "DiffSemiImplicitSolver.step: dt is 0; give a positive time in s");
+  CHECK(message_of([&] { DiffSemiImplicitSolver(model, {.soft_contact_margin = -1.0f}); }, ErrorKind::value) ==
+        "DiffSemiImplicitSolver: soft_contact_margin is -1; give a distance of at least 0 m");
+  CHECK(message_of([&] { DiffSemiImplicitSolver(model, {.friction_law = "x"}); }, ErrorKind::value) ==
+        "DiffSemiImplicitSolver: there is no friction_law 'x'; give 'newton1.7' or None");
+}
