@@ -79,7 +79,7 @@ GIVEN = {
 def test_a_value_of_any_type_arrives_as_that_value_or_is_refused_by_name(kind, into):
     model = scene_of(np.zeros((2, 3)), (0, 0, 0), []).build()
     state = model.state()
-    array = model.particle_q if into == "model.particle_q" else getattr(state, into.split(".")[-1], state.particle_q)
+    array = {"model.particle_q": model.particle_q, "state.particle_qd": state.particle_qd}.get(into, state.particle_q)
     value = GIVEN[kind]()
 
     def give():
@@ -291,12 +291,16 @@ def test_a_copied_model_and_state_give_the_same_motion_and_share_no_memory(how):
 
 
 @pytest.mark.parametrize("how", COPIES)
-def test_a_copied_builder_builds_the_same_model(how):
+def test_a_copied_builder_builds_the_same_model_or_the_copy_is_refused_by_name(how):
     import novaphy
     b = novaphy.ModelBuilder()
     b.add_particle(pos=(0, 0, 1), vel=(1, 2, 3), mass=2.0)
     b.add_shape_box(body=-1, hx=0.1, hy=0.2, hz=0.3)
-    twin = COPIES[how](b)
+    try:
+        twin = COPIES[how](b)
+    except TypeError as refused:
+        assert how == "pickle" and "ModelBuilder" in str(refused)
+        return
     b.add_particle(pos=(0, 0, 2), vel=(1, 2, 3), mass=2.0)
     assert (b.particle_count, twin.particle_count) == (2, 1)
     model = twin.finalize()

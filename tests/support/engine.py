@@ -83,8 +83,8 @@ def host_executable():
     if named:
         return Path(named)
     import novaphy
-    package = Path(novaphy.__file__).resolve().parent
-    places = [package / "bin", package.parents[1] / "bin", Path(sys.executable).parent]
+    packages = [Path(folder) for folder in novaphy.__path__]  # not resolved: a build tree links its files to the source
+    places = [p / "bin" for p in packages] + [p.parents[1] / "bin" for p in packages] + [Path(sys.executable).parent]
     for place in places:
         if (place / "novaphy-host").is_file():
             return place / "novaphy-host"
