@@ -80,6 +80,13 @@ void Tensor::fill(float value) {
   launch(fill_kernel(), {value}, {flat(array_)}, size());
 }
 
+Tensor Tensor::clone() const {
+  if (dtype() != DType::f32) return detach();
+  Tensor copy(shape(), dtype(), array_.device());
+  copy.assign(*this);
+  return copy;
+}
+
 void Tensor::assign(const Tensor& source) { copy_recorded(array_, source.array(), "nova.Tensor.assign"); }
 
 void assign(DeviceArray& target, const Tensor& source) { copy_recorded(target, source.array(), "assign"); }

@@ -55,7 +55,10 @@ class NOVAPHY_API Tensor {
   /// Copies `source` into this memory; gradient flows back to it. Throws Error(shape_mismatch) or Error(type).
   void assign(const Tensor& source);
 
-  Tensor clone() const { return Tensor(array_.clone()); }
+  /// A copy in memory of its own; recorded, so gradient flows back through it.
+  Tensor clone() const;
+  /// A copy in memory of its own that no gradient flows through.
+  Tensor detach() const { return Tensor(array_.clone()); }
 
  private:
   novaphy::DeviceArray array_;

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of extension _novaphy_nova, in the order in which they are bound.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace nova::python {
+
+namespace py = pybind11;
+
+void bind_tensor(py::module_& m);
+void bind_factories(py::module_& m);
+void bind_tape(py::module_& m);
+void bind_backend(py::module_& m);
+void bind_views(py::module_& m);
+
+}  // namespace nova::python

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Extension _novaphy_nova: what novaphy.nova shows, and the tensor views and the loss of novaphy.diff.
+#include "bindings.hpp"
+#include "novaphy/python.hpp"
+
+NOVAPHY_PYTHON_MODULE(_novaphy_nova, m) {
+  m.doc() = "Nova: tensors, tape and generated kernels.";
+  nova::python::bind_tensor(m);
+  nova::python::bind_factories(m);
+  nova::python::bind_tape(m);
+  nova::python::bind_backend(m);
+  nova::python::bind_views(m);
+}
