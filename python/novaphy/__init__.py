@@ -76,7 +76,9 @@ def __getattr__(name: str):
     if name == "CollisionPipeline":
         from .collision import CollisionPipeline
         return CollisionPipeline
-    from ._lazy import no_attribute
+    from ._lazy import no_attribute, public_module_of
+    if not name.startswith("_") and (home := public_module_of(name)):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'; it is {home}.{name}", name=name)
     raise no_attribute(__name__, name, __all__)
 
 

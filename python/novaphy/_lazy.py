@@ -31,6 +31,14 @@ def no_attribute(module: str, name: str, known: Any) -> AttributeError:
     return AttributeError(f"module '{module}' has no attribute '{name}'{hint}", name=name)
 
 
+def public_module_of(name: str) -> str | None:
+    """The public module where a manifest puts this name."""
+    try:
+        return next((entry["public_module"] for entry in _core.runtime.python_exports() if entry["name"] == name), None)
+    except Exception:  # a wrong host configuration: the question was only for a hint
+        return None
+
+
 def exports_of(module: str) -> dict[str, dict]:
     """What manifests promise for a public module, by name."""
     return {entry["name"]: entry for entry in _core.runtime.python_exports() if entry["public_module"] == module}
