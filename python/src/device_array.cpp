@@ -99,7 +99,7 @@ void bind_device_array(py::module_& m) {
         return reinterpret_cast<std::uintptr_t>(self.storage() ? self.storage()->data() : nullptr);
       })
       .def_property_readonly("grad", [](const py::object& self) {
-        return py::module_::import("novaphy._lazy").attr("extension")("nova").attr("grad_of")(self);
+        return py::module_::import("novaphy._lazy").attr("extension")("nova").attr("array_grad")(self);
       }, "The gradient that the last backward left here, or None: the same buffer as the cached view's.")
       .def("numpy", &numpy_view, py::kw_only(), py::arg("writable") = false,
            "A zero-copy view. A writable one makes recordings compare contents, because writes through it are unseen.")
