@@ -11,6 +11,11 @@ namespace {
 constexpr double kUnitTolerance = 1e-3;      // a quaternion further from length 1 is a mistake, not rounding
 constexpr double kRoundingTolerance = 1e-6;  // nearer to length 1 its components stay as they are
 
+std::string counted(int count, const std::string& what) {
+  if (count == 1) return "1 " + what;
+  return std::to_string(count) + " " + (what == "body" ? "bodies" : what + "s");
+}
+
 bool is_finite(double value) {
   return std::isfinite(static_cast<float>(value));
 }

@@ -101,8 +101,8 @@ std::shared_ptr<Model> ModelBuilder::finalize(Device device, bool requires_grad)
 #define X(name, dtype, frequency, width, doc) \
   check_column(check, *info++, whole.name, rows_of(Frequency::frequency));
 #include "novaphy/model_arrays.inc"
-  whole.check_references();
-  whole.check_joints();
+  check_references();
+  check_joints();
 
   info = built_in_arrays(ArrayOwner::model).data();
 #define X(name, dtype, frequency, width, doc) \

@@ -28,7 +28,7 @@ struct ArrayInfo {
   DType dtype = DType::f32;
   Frequency frequency = Frequency::once;
   int width = 1;
-  std::string doc;
+  std::string doc{};
 };
 
 /// Which object a custom array belongs to.
@@ -38,7 +38,7 @@ enum class ArrayOwner : int { model = 0, state, control, contacts };
 struct CustomArray {
   ArrayInfo info;
   ArrayOwner owner = ArrayOwner::model;
-  std::vector<float> default_row;  ///< `info.width` values
+  std::vector<float> default_row{};  ///< `info.width` values
 };
 
 /// The arrays of the tables in *_arrays.inc that belong to `owner`, in order.

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of memory: alignment, slack, versions, foreign memory.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "messages.hpp"
+#include "novaphy/builder.hpp"
+
+namespace novaphy {
+
+TEST_CASE("memory is aligned to 64 bytes, zero, and readable 64 bytes past its end") {
+  for (const std::size_t bytes : {0u, 1u, 4u, 63u, 64u, 65u, 4000u}) {
+    const auto storage = Storage::allocate({}, bytes);
+    CHECK(storage->bytes() == bytes);
+    CHECK(reinterpret_cast<std::uintptr_t>(storage->data()) % 64 == 0);
+    const auto* data = static_cast<const unsigned char*>(storage->data());
+    CHECK(std::accumulate(data, data + bytes + 64, 0) == 0);
+    CHECK(storage->has_slack());
+    CHECK_FALSE(storage->is_external());
+    CHECK_FALSE(storage->escaped());
+    CHECK(storage->device() == Device{});
+  }
+}
+
+TEST_CASE("every writable access raises the version, reading does not") {
+  const auto storage = Storage::allocate({}, 16);
+  CHECK(storage->version() == 0);
+  storage->data();
+  storage->data_without_version();
+  CHECK(storage->version() == 0);
+  storage->mutable_data();
+  CHECK(storage->version() == 1);
+  storage->raise_version();
+  CHECK(storage->version() == 2);
+}
+
+TEST_CASE("memory of somebody else is kept alive, has no slack, and escapes when others may write it") {
+  auto owner = std::make_shared<std::vector<float>>(4, 1.0f);
+  std::weak_ptr<std::vector<float>> alive = owner;
+  auto storage = Storage::wrap(owner->data(), 16, {}, owner, true);
+  owner.reset();
+  CHECK_FALSE(alive.expired());
+  CHECK(storage->is_external());
+  CHECK(storage->escaped());
+  CHECK_FALSE(storage->has_slack());
+  storage.reset();
+  CHECK(alive.expired());
+  float own[2] = {};
+  CHECK_FALSE(Storage::wrap(own, sizeof own, {}, nullptr, false)->escaped());
+}
+
+TEST_CASE("a device without a backend is refused by name") {
+  CHECK_FAILS(Storage::allocate(parse_device("cuda:1"), 4), plugin_not_available,
+              "device 'cuda:1' needs plugin 'cuda_backend', which is not there: use device 'cpu'");
+  CHECK_FAILS(ModelBuilder().finalize(parse_device("cuda")), plugin_not_available,
+              "device 'cuda:0' needs plugin 'cuda_backend', which is not there: use device 'cpu'");
+  CHECK_FAILS(Storage::wrap(nullptr, 4, {}, nullptr, false), value,
+              "a memory block of 4 bytes has a null pointer");
+}
+
+TEST_CASE("the 289 states of a rollout are made quickly") {
+  ModelBuilder b;
+  b.add_particle({0, 0, 0}, {0, 0, 0}, 1);
+  const auto model = b.finalize();
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::shared_ptr<SimState>> states;
+  for (int i = 0; i < 289; ++i) states.push_back(model->state());
+  const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+  MESSAGE("289 states took ", spent.count(), " ms");
+  CHECK(states.back()->index == 288);
+  CHECK(spent.count() < 20);  // generous: instrumented builds and busy machines run this too
+}
+
+}  // namespace novaphy
