@@ -50,6 +50,8 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (argc > 1 && argv[1][0] != '-' && !verbs.contains(argv[1]))
+      throw Exit{kUsage, std::string("no verb '") + argv[1] + "'; there are: list, why, run, manifest-schema"};
     return app.exit(error) == 0 ? kOk : kUsage;
   }
   const std::string verb = app.get_subcommands().front()->get_name();

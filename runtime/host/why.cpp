@@ -21,7 +21,7 @@ Action add_why(CLI::App& app, const Common& common) {
     } else {
       for (const std::string& line : lines) std::cout << line << "\n";
     }
-    return int{reason.empty() ? kOk : kPluginFailed};
+    return int{runtime.info(*name).empty() ? kUsage : kOk};
   };
 }
 

@@ -2,6 +2,7 @@
 #include "manifest/manifest.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 
 #include "manifest/json_text.hpp"
@@ -29,7 +30,7 @@ std::string string_at(const json& object, const char* key) {
 
 void check_schema(const json& root, Problems& problems) {
   const auto at = root.find("schema");
-  if (at == root.end() || !at->is_number_integer() || *at == kManifestSchema) return;
+  if (at == root.end() || !at->is_number_integer() || *at == kManifestSchema || *at > INT32_MAX) return;
   if (*at > kManifestSchema)
     problems.add("NP108", "/schema",
                  "is " + at->dump() + ", this runtime reads 1; update NovaPhy or use an older build of the plugin");

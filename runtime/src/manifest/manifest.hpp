@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,7 @@ struct ManifestFile {
   std::string name;                         ///< the file's stem, whatever the contents say
   std::vector<std::string> module_names;    ///< as far as they could be read
   Manifest manifest;                        ///< meaningful when `problems` is empty
+  std::set<std::string> missing_libraries;  ///< modules whose library does not lie beside the manifest
   std::vector<PluginProblem> problems;
   std::vector<std::string> notes;
   nlohmann::json json;

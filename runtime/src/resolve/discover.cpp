@@ -60,6 +60,9 @@ class Search {
     check_trust(manifest, options_.allow_writable, problems);
     if (problems.empty()) check_trust(manifest.parent_path(), options_.allow_writable, problems);
     for (PluginProblem& problem : problems.take()) file.problems.push_back(std::move(problem));
+    for (const ModuleManifest& module : file.manifest.modules)
+      if (platform::canonical_or_empty(manifest.parent_path() / module.library).empty())
+        file.missing_libraries.insert(module.name);
     if (platform::group_may_write(manifest)) file.notes.push_back("its group may write the manifest");
     out_.files.push_back(std::move(file));
   }

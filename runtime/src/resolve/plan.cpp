@@ -195,8 +195,16 @@ class Planner {
     path_.push_back(index);
     for (const Dependency& dependency : module(rows_[index]).required) check_dependency(index, dependency);
     keep_shortest_chains(rows_[index].problems);
+    check_library(rows_[index]);
     for (const Dependency& dependency : module(rows_[index]).optional) add_optional(index, dependency);
     path_.pop_back();
+  }
+
+  /// After what it requires: a module that was not built because of that has the better reason there.
+  void check_library(PlannedModule& row) {
+    const ModuleManifest& manifest = module(row);
+    if (row.state == PluginState::found && file(row).missing_libraries.contains(manifest.name))
+      stop(row, PluginState::failed, "NP301", pointer(row), "library " + manifest.library + " not found; was the plugin built?");
   }
 
   void check_dependency(std::size_t index, const Dependency& dependency) {
