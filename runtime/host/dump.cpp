@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dump.hpp"
 
-#include <cstddef>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -49,8 +48,10 @@ void dump_arrays(const fs::path& folder, const std::vector<DemoArray>& arrays, c
   json described = json::object();
   for (const DemoArray& item : arrays) {
     const std::string file = item.name + extension(item.array.dtype());
-    const auto bytes = item.array.read<std::byte>();
-    write_file(folder / file, reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    NOVAPHY_REQUIRE(item.array.device().is_cpu(), ErrorKind::device_mismatch, "array '", item.name, "' lies on ",
+                    to_string(item.array.device()), "; a demo must hand the host arrays on the CPU");
+    const auto* bytes = item.array.storage() ? static_cast<const char*>(item.array.storage()->data()) : nullptr;
+    write_file(folder / file, bytes, item.array.bytes());
     const auto extents = item.array.shape().extents();
     described[item.name] = {{"file", file},
                             {"shape", std::vector<std::int64_t>(extents.begin(), extents.end())},
