@@ -22,45 +22,52 @@ bool is_finite(double value) {
 
 }  // namespace
 
+std::ostream& operator<<(std::ostream& out, const ArgumentName& argument) {
+  out << argument.name;
+  if (argument.index >= 0) out << '[' << argument.index << ']';
+  return out;
+}
+
 std::string to_string(const Vec3f& value) {
   return text("(", value.x, ", ", value.y, ", ", value.z, ")");
 }
 
-void Arguments::finite(const char* name, double value) const {
+void Arguments::finite(const ArgumentName& name, double value) const {
   require(is_finite(value), ErrorKind::value, name, " is ", value, ": want a finite number");
 }
 
-void Arguments::finite(const char* name, const Vec3f& value) const {
-  require(is_finite(value.x) && is_finite(value.y) && is_finite(value.z), ErrorKind::value, name, " is ",
-          to_string(value), ": want finite numbers");
+void Arguments::finite(const ArgumentName& name, const Vec3f& value) const {
+  if (is_finite(value.x) && is_finite(value.y) && is_finite(value.z)) return;
+  refuse(ErrorKind::value, name, " is ", to_string(value), ": want finite numbers");
 }
 
-void Arguments::non_negative(const char* name, double value) const {
+void Arguments::non_negative(const ArgumentName& name, double value) const {
   require(is_finite(value) && value >= 0, ErrorKind::value, name, " is ", value,
           ": want a finite number of at least 0");
 }
 
-void Arguments::positive(const char* name, double value) const {
+void Arguments::positive(const ArgumentName& name, double value) const {
   require(is_finite(value) && value > 0, ErrorKind::value, name, " is ", value,
           ": want a finite number above 0");
 }
 
-void Arguments::at_least(const char* name, int value, int lowest) const {
+void Arguments::at_least(const ArgumentName& name, int value, int lowest) const {
   require(value >= lowest, ErrorKind::value, name, " is ", value, ": want at least ", lowest);
 }
 
 void Arguments::index(const char* name, int value, int count, const char* what) const {
+  if (value >= 0 && value < count) return;
   require(count > 0, ErrorKind::index, name, " is ", value, ": there is no ", what, " yet");
-  require(value >= 0 && value < count, ErrorKind::index, name, " is ", value, ": the builder has ", count,
-          " ", what, count == 1 ? "" : "s", ", want an index from 0 to ", count - 1);
+  refuse(ErrorKind::index, name, " is ", value, ": the builder has ", counted(count, what),
+         ", want an index from 0 to ", count - 1);
 }
 
 void Arguments::index_or(const char* none, const char* name, int value, int count, const char* what) const {
-  if (value == -1) return;
+  if (value >= -1 && value < count) return;
   require(count > 0, ErrorKind::index, name, " is ", value, ": there is no ", what, " yet, want -1 (", none,
           ")");
-  require(value >= 0 && value < count, ErrorKind::index, name, " is ", value, ": the builder has ", count,
-          " ", what, count == 1 ? "" : "s", ", want -1 (", none, ") or an index from 0 to ", count - 1);
+  refuse(ErrorKind::index, name, " is ", value, ": the builder has ", counted(count, what), ", want -1 (",
+         none, ") or an index from 0 to ", count - 1);
 }
 
 Quatf Arguments::rotation(const char* name, const Quatf& value) const {

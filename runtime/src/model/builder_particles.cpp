@@ -46,12 +46,12 @@ void ModelBuilder::add_particles(std::span<const Vec3f> pos, std::span<const Vec
   same_length("flags", flags.size(), true);
   all_or_nothing([&] {
     for (std::size_t i = 0; i < pos.size(); ++i) {
-      const auto entry = [&](const char* name) { return text(name, "[", i, "]"); };
-      check.finite(entry("pos").c_str(), pos[i]);
-      check.finite(entry("vel").c_str(), vel[i]);
-      check.non_negative(entry("mass").c_str(), mass[i]);
+      const auto entry = static_cast<std::ptrdiff_t>(i);
       const double size = radius.empty() ? default_particle_radius : radius[i];
-      check.non_negative(entry("radius").c_str(), size);
+      check.finite({"pos", entry}, pos[i]);
+      check.finite({"vel", entry}, vel[i]);
+      check.non_negative({"mass", entry}, mass[i]);
+      check.non_negative({"radius", entry}, size);
       append_particle(pos[i], vel[i], mass[i], size, flags.empty() ? ParticleFlags::ACTIVE : flags[i]);
     }
   });
@@ -117,10 +117,10 @@ double ModelBuilder::append_triangle(const Arguments& check, int i, int j, int k
   check.finite("tri_lift", lift);
   const TriangleRest rest =
       triangle_rest<T>(row<Vec3f>(particle_q, i), row<Vec3f>(particle_q, j), row<Vec3f>(particle_q, k));
-  check.require(rest.area > kSmallestShare * rest.longest_side * rest.longest_side,
-                ErrorKind::degenerate_element, "triangle ", indices({i, j, k}), " has area ", rest.area,
-                " m^2 and a longest side of ", rest.longest_side,
-                " m: want particles that do not lie on a line");
+  if (rest.area <= kSmallestShare * rest.longest_side * rest.longest_side)
+    check.refuse(ErrorKind::degenerate_element, "triangle ", indices({i, j, k}), " has area ", rest.area,
+                 " m^2 and a longest side of ", rest.longest_side,
+                 " m: want particles that do not lie on a line");
   append(tri_indices, {i, j, k});
   append(tri_poses, rest.pose);
   append(particle_tri_activation, 0.0);
@@ -140,8 +140,9 @@ int ModelBuilder::add_edge(int i, int j, int k, int l, std::optional<double> res
   check.index("l", l, particle_count(), "particle");
   if (rest) check.finite("rest", *rest);
   const float side = length(row<Vec3f>(particle_q, l) - row<Vec3f>(particle_q, k));
-  check.require(side > 0, ErrorKind::degenerate_element, "the edge of particles ", indices({k, l}),
-                " has length 0: want two particles at different places");
+  if (side <= 0)
+    check.refuse(ErrorKind::degenerate_element, "the edge of particles ", indices({k, l}),
+                 " has length 0: want two particles at different places");
   const bool bends = i >= 0 && j >= 0;
   const double angle =
       rest.value_or(!bends ? 0.0
@@ -180,11 +181,13 @@ double ModelBuilder::append_tetrahedron(const Arguments& check, int i, int j, in
   const TetrahedronRest rest = tetrahedron_rest(row<Vec3f>(particle_q, i), row<Vec3f>(particle_q, j),
                                                 row<Vec3f>(particle_q, k), row<Vec3f>(particle_q, l));
   const double smallest = kSmallestShare * rest.longest_side * rest.longest_side * rest.longest_side;
-  check.require(std::abs(rest.volume) > smallest, ErrorKind::degenerate_element, "tetrahedron ",
-                indices({i, j, k, l}), " has volume ", rest.volume, " m^3 and a longest side of ",
-                rest.longest_side, " m: want particles that do not lie in a plane");
-  check.require(rest.volume > 0, ErrorKind::degenerate_element, "tetrahedron ", indices({i, j, k, l}),
-                " is inverted, its signed volume is ", rest.volume, " m^3: swap two of its particles");
+  if (std::abs(rest.volume) <= smallest)
+    check.refuse(ErrorKind::degenerate_element, "tetrahedron ", indices({i, j, k, l}), " has volume ",
+                 rest.volume, " m^3 and a longest side of ", rest.longest_side,
+                 " m: want particles that do not lie in a plane");
+  if (rest.volume < 0)
+    check.refuse(ErrorKind::degenerate_element, "tetrahedron ", indices({i, j, k, l}),
+                 " is inverted, its signed volume is ", rest.volume, " m^3: swap two of its particles");
   append(tet_indices, {i, j, k, l});
   append(tet_poses, rest.pose);
   append(particle_tet_activation, 0.0);
