@@ -46,7 +46,7 @@ def test_gradient_mode_changes_neither_the_motion_nor_the_contacts(solver_name):
                 runs.append(step_all(solver, model, scene, True, pipeline=pipeline))
         else:
             runs.append(step_all(solver, model, scene, True, pipeline=pipeline))
-    assert runs[0].contact_counts.max() > 10
+    assert runs[0].contact_counts.max() > 3
     assert np.array_equal(runs[0].contact_counts, runs[1].contact_counts)
     assert np.array_equal(runs[0].q, runs[1].q) and np.array_equal(runs[0].qd, runs[1].qd)
     assert runs[0].q[-1, :, 2].min() > -0.6, "nothing fell through"
