@@ -25,8 +25,8 @@ TEST_CASE("without nova_diff, run diffsim_ball names the missing module and who 
   const std::string config = folder.write("novaphy.host.json", R"({"schema": 1, "disable": ["nova_diff"]})").string();
   const HostResult r = run_host("run diffsim_ball --config " + config, "");
   CHECK(r.code == 1);
-  CHECK(r.err == "novaphy-host: no novaphy.IDemo/1 'diffsim_ball': plugin 'demos' isn't loaded: blocked: requires 'semi_implicit_diff', "
-                 "which requires 'nova', which is disabled by " + config + "#/disable/0\n");
+  CHECK(r.err == "novaphy-host: no novaphy.IDemo/1 'diffsim_ball': plugin 'demos' isn't loaded: blocked: requires 'nova', "
+                 "which is disabled by " + config + "#/disable/0\n");
   CHECK(r.out == "");
 }
 

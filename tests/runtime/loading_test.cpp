@@ -2,7 +2,7 @@
 // Loading: one broken plugin a failure, each by its whole line, and what works beside them.
 #include <doctest/doctest.h>
 
-#include "greeting.hpp"
+#include "fixtures/plugins/greeting.hpp"
 #include "with_runtime.hpp"
 
 using namespace novaphy;

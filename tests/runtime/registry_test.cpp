@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "greeting.hpp"
+#include "fixtures/plugins/greeting.hpp"
 #include "novaphy/api.hpp"
 #include "novaphy/task_pool.hpp"
 #include "with_runtime.hpp"

@@ -1,38 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "load/library.hpp"
 
-#include <vector>  // Boost.DLL 1.74 forgets it
-
-#include <boost/dll/shared_library.hpp>
-
-#include <dlfcn.h>
-
-#include <list>
 #include <map>
 #include <sstream>
 
 #include "novaphy/plugin.hpp"
+#include "platform/shared_library.hpp"
 
 namespace novaphy {
 namespace {
-
-namespace dll = boost::dll;
-
-/// Handles stay open: objects, exceptions and threads of a library may outlive its unload function.
-std::list<dll::shared_library>& open_libraries() {
-  static std::list<dll::shared_library> libraries;
-  return libraries;
-}
-
-/// Boost.DLL's text without its own words and without the stale errno that it appends: what dlerror() said.
-std::string dlerror_text(const std::string& message, const std::string& path) {
-  std::string text = message;
-  constexpr std::string_view kBegin = "dlerror system message: ";
-  if (const std::size_t begin = text.find(kBegin); begin != std::string::npos) text = text.substr(begin + kBegin.size());
-  if (const std::size_t end = text.rfind("): "); end != std::string::npos) text.resize(end);
-  if (text.starts_with(path + ": ")) text = text.substr(path.size() + 2);
-  return text;
-}
 
 std::string hint_for(const std::string& error) {
   if (error.find("undefined symbol") != std::string::npos) return "; built against another SDK, or a missing link library";
@@ -40,26 +16,21 @@ std::string hint_for(const std::string& error) {
   return {};
 }
 
-dll::shared_library& open(const std::string& path) {
-  // now: an undefined symbol is an error here and not the end of the process at the first call. local: plugins see each
-  // other through the registry alone. nodelete: see open_libraries().
-  const auto mode = dll::load_mode::rtld_now | dll::load_mode::rtld_local | static_cast<dll::load_mode::type>(RTLD_NODELETE);
-  dll::shared_library library;
+platform::SharedLibrary& open(const std::filesystem::path& path) {
   try {
-    library.load(path, mode);
-  } catch (const std::exception& error) {
-    const std::string text = dlerror_text(error.what(), path);
-    throw LoadFailure{"NP302", "cannot load " + path + ": " + text + hint_for(text)};
+    return platform::open_library(path);
+  } catch (const platform::LibraryError& error) {
+    throw LoadFailure{"NP302", "cannot load " + path.string() + ": " + error.text + hint_for(error.text)};
   }
-  return open_libraries().emplace_back(std::move(library));
 }
 
-const novaphy_plugin* call_entry(dll::shared_library& library, const std::string& path) {
-  if (!library.has(NOVAPHY_PLUGIN_ENTRY))
+const novaphy_plugin* call_entry(platform::SharedLibrary& library, const std::string& path) {
+  const auto entry = reinterpret_cast<novaphy_plugin_entry_function>(platform::find_function(library, NOVAPHY_PLUGIN_ENTRY));
+  if (entry == nullptr)
     throw LoadFailure{"NP303", path + " has no " NOVAPHY_PLUGIN_ENTRY "; use NOVAPHY_PLUGIN(...) in one source file"};
   const novaphy_plugin* plugin = nullptr;
   try {
-    plugin = library.get<const novaphy_plugin*()>(NOVAPHY_PLUGIN_ENTRY)();
+    plugin = entry();
   } catch (const std::exception& error) {
     throw LoadFailure{"NP310", std::string("the entry function threw: ") + error.what()};
   } catch (...) {
@@ -120,7 +91,7 @@ void check_descriptor(const novaphy_plugin* plugin, const ExpectedModule& expect
 
 const novaphy_plugin* open_module(const std::filesystem::path& path, const ExpectedModule& expected,
                                   std::vector<std::string>& notes) {
-  const novaphy_plugin* plugin = call_entry(open(path.string()), path.string());
+  const novaphy_plugin* plugin = call_entry(open(path), path.string());
   check_descriptor(plugin, expected, notes);
   return plugin;
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/shared_library.hpp"
+
+#include <vector>  // Boost.DLL 1.74 forgets it
+
+#include <boost/dll/shared_library.hpp>
+
+#include <dlfcn.h>
+
+#include <list>
+
+namespace novaphy::platform {
+
+namespace dll = boost::dll;
+
+class SharedLibrary {
+ public:
+  explicit SharedLibrary(dll::shared_library library) : library(std::move(library)) {}
+  dll::shared_library library;
+};
+
+namespace {
+
+/// Handles stay open: objects, exceptions and threads of a library may outlive its last use by the runtime.
+std::list<SharedLibrary>& open_libraries() {
+  static std::list<SharedLibrary> libraries;
+  return libraries;
+}
+
+/// Boost.DLL's text without its own words and without the stale errno that it appends: what dlerror() said.
+std::string dlerror_text(const std::string& message, const std::string& path) {
+  std::string text = message;
+  constexpr std::string_view kBegin = "dlerror system message: ";
+  if (const std::size_t begin = text.find(kBegin); begin != std::string::npos) text = text.substr(begin + kBegin.size());
+  if (const std::size_t end = text.rfind("): "); end != std::string::npos) text.resize(end);
+  if (text.starts_with(path + ": ")) text = text.substr(path.size() + 2);
+  return text;
+}
+
+}  // namespace
+
+SharedLibrary& open_library(const std::filesystem::path& path) {
+  // now: an undefined symbol is an error here and not the end of the process at the first call. local: plugins see each
+  // other through the registry alone. nodelete: see open_libraries().
+  const auto mode = dll::load_mode::rtld_now | dll::load_mode::rtld_local | static_cast<dll::load_mode::type>(RTLD_NODELETE);
+  try {
+    return open_libraries().emplace_back(dll::shared_library(path, mode));
+  } catch (const std::exception& error) {
+    // the form with an error code would lose dlerror()
+    throw LibraryError{dlerror_text(error.what(), path.string())};
+  }
+}
+
+AnyFunction find_function(SharedLibrary& library, const char* name) {
+  return library.library.has(name) ? &library.library.get<void()>(name) : nullptr;
+}
+
+}  // namespace novaphy::platform

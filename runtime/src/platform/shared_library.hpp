@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening libraries.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace novaphy::platform {
+
+/// What the system's loader says about a library that it does not open, without the library's own path.
+struct LibraryError {
+  std::string text;
+};
+
+/// A library that stays open and mapped until the process ends.
+class SharedLibrary;
+
+/// Opens the library at an absolute path. Throws LibraryError.
+SharedLibrary& open_library(const std::filesystem::path& path);
+
+/// The function of that name in the library; null when it has none.
+using AnyFunction = void (*)();
+AnyFunction find_function(SharedLibrary& library, const char* name);
+
+}  // namespace novaphy::platform
