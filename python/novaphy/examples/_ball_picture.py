@@ -14,7 +14,7 @@ def _scene(axes):
 
     from .diffsim_ball import TARGET, WALL, WALL_HALF_EXTENTS
     left, right = -2.75, 2.65
-    axes.add_patch(Rectangle((left, -0.35), right - left, 0.35, facecolor=SOLID, alpha=0.35, edgecolor="none"))
+    axes.add_patch(Rectangle((left, -0.3), right - left, 0.3, facecolor=SOLID, alpha=0.35, edgecolor="none"))
     axes.plot([left, right], [0, 0], color=SOLID, linewidth=1.2)
     axes.add_patch(Rectangle((WALL[1] - WALL_HALF_EXTENTS[1], 0), 2 * WALL_HALF_EXTENTS[1], 2 * WALL_HALF_EXTENTS[2],
                              facecolor=SOLID, edgecolor="none", alpha=0.75))
@@ -24,7 +24,7 @@ def _scene(axes):
     axes.plot(TARGET[1], TARGET[2], ".", color=ACCENT, markersize=4, zorder=5)
     axes.annotate("target", (TARGET[1], TARGET[2] + 0.2), color=ACCENT, ha="center", va="bottom", fontsize=11)
     axes.set_xlim(left, right)
-    axes.set_ylim(-0.35, 3.1)
+    axes.set_ylim(-0.3, 2.75)
     axes.set_aspect("equal")
 
 
@@ -43,14 +43,14 @@ def _flights(figure, axes, trajectories):
         axes.plot(y[-1], z[-1], "o", color=shades(i / last), markersize=7 if final else 3, zorder=6 if final else 3)
     y, z = trajectories[-1][0, 0, 1:]
     axes.plot(y, z, "o", color=INK, markersize=7, zorder=6)
-    axes.annotate("start", (y, z + 0.12), color=INK, ha="center", va="bottom", fontsize=11)
-    bar = figure.colorbar(ScalarMappable(Normalize(0, last), shades), ax=axes, orientation="horizontal", fraction=0.04, pad=0.09, aspect=50)
+    axes.annotate("start", (y - 0.1, z), color=INK, ha="right", va="center", fontsize=11)
+    bar = figure.colorbar(ScalarMappable(Normalize(0, last), shades), ax=axes, orientation="horizontal", fraction=0.025, pad=0.02, aspect=45, shrink=0.5)
     bar.set_label("iteration", color=INK)
     bar.outline.set_visible(False)
 
 
 def _loss_inset(axes, losses):
-    inset = axes.inset_axes((0.36, 0.69, 0.36, 0.26))
+    inset = axes.inset_axes((0.36, 0.735, 0.38, 0.235))
     inset.set_facecolor(PAPER)
     inset.semilogy(range(len(losses)), losses, color=ACCENT, linewidth=1.8)
     inset.set_title("loss: squared distance to the target, m$^2$", fontsize=9, color=INK, loc="left")
@@ -66,12 +66,12 @@ def draw(path: str | os.PathLike[str], trajectories, losses, provenance: dict) -
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     with plt.rc_context({"font.family": "DejaVu Sans", "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK}):
-        figure, axes = plt.subplots(figsize=(10, 7), facecolor=PAPER, layout="constrained")
+        figure, axes = plt.subplots(figsize=(10, 6.8), facecolor=PAPER, layout="constrained")
         axes.set_facecolor(PAPER)
         _scene(axes)
         _flights(figure, axes, trajectories)
         _loss_inset(axes, losses)
-        axes.set_title(f"A ball learns its throw: {len(trajectories) - 1} steps of gradient descent through a bounce", fontsize=14, loc="left", pad=12)
+        axes.set_title(f"A ball learns its throw: {len(trajectories) - 1} steps of gradient descent through a bounce", fontsize=14, loc="left", pad=10)
         axes.set_xlabel("y, m")
         axes.set_ylabel("z, m")
         for side in ("top", "right", "bottom", "left"):

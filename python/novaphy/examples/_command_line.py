@@ -26,12 +26,13 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
 
 def open_viewer(options: argparse.Namespace) -> Any:
     """The viewer that was asked for, or None with one line that says why there is none."""
-    if options.headless is not None:
+    if options.headless is not None or options.check_grad:
         return None
     try:
         return viewer.create(options.viewer)
     except (PluginNotAvailableError, RuntimeError) as error:
-        print(f"No window: {error}")
+        reason = str(error).partition(";")[0]
+        print(f"No window ({reason}); training without one.")
         return None
 
 

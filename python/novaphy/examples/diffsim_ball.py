@@ -7,6 +7,7 @@ them to the velocity at the start.
 """
 from __future__ import annotations
 
+import os
 import sys
 
 import numpy as np
@@ -160,23 +161,25 @@ def main(argv=None):
     options = _command_line.parser("diffsim_ball", __doc__.partition("\n")[0]).parse_args(argv)
     nova.set_jit_enabled(not options.no_jit)
     example = Example(_command_line.open_viewer(options), device=options.device, seed=options.seed)
-    if options.check_grad and not print_check(example):
-        return 1
+    if options.check_grad:
+        good = print_check(example)
+        if not good or options.headless is None:
+            return 0 if good else 1
 
-    count = options.headless if options.headless is not None else 0 if options.check_grad else ITERATIONS
+    count = ITERATIONS if options.headless is None else options.headless
     train(example, count)
     final = example.forward().item()
     print(f"loss after {count} iterations: {final:.6f}   ({nova.backend()})")
     if options.dump_states:
         novaphy.io.dump_states(options.dump_states, particle_q=example.frames(), particle_q_substeps=example.substeps(),
                                meta=novaphy.provenance(example.model))
-        print(f"wrote {options.dump_states}")
+        print(f"wrote {os.path.abspath(options.dump_states)}")
 
-    picture = options.plot or ("diffsim_ball.png" if options.headless is None and not options.check_grad else None)
+    picture = options.plot or ("diffsim_ball.png" if options.headless is None else None)
     if picture:
         from ._ball_picture import draw
         draw(picture, [*example.trajectories, example.substeps()], [*example.losses, final], novaphy.provenance(example.model))
-        print(f"wrote {picture}")
+        print(f"wrote {os.path.abspath(picture)}")
     if example.viewer is not None:
         example.viewer.close()
     return 0

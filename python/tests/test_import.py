@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Importing the package: what it may not load, and what the lazy modules hold."""
+import importlib
+
+import pytest
+
+import novaphy
+
+
+def test_importing_loads_no_plugin_no_numpy_and_takes_little_time(run_python):
+    out = run_python("""
+import sys, time
+before = time.process_time()
+import novaphy
+seconds = time.process_time() - before
+started = novaphy._core.runtime.started()
+maps = open("/proc/self/maps").read()
+print(seconds, started, "numpy" in sys.modules, "/novaphy/plugins/" in maps)
+""")
+    seconds, started, numpy, plugins = out.split()
+    assert float(seconds) < 0.06
+    assert (started, numpy, plugins) == ("False", "False", "False")
+
+
+def test_asking_for_names_loads_no_library(run_python):
+    out = run_python("""
+import novaphy
+from novaphy import nova, diff, solvers, collision, viewer, plugins
+names = dir(nova), dir(diff), dir(solvers), dir(collision)
+plugins.report(), plugins.has("nova"), plugins.list()
+print("/novaphy/plugins/" in open("/proc/self/maps").read(), "Tape" in names[0], plugins.loaded())
+""")
+    assert out.split(" ", 2) == ["False", "True", "[]\n"]
+
+
+def test_a_name_loads_the_modules_that_it_needs_and_no_more(run_python):
+    out = run_python("""
+import novaphy
+novaphy.CollisionPipeline
+print(novaphy.plugins.loaded())
+""")
+    assert out.strip() == "['collision']"
+
+
+def test_differentiable_solvers_are_not_names_of_the_package():
+    assert not hasattr(novaphy, "DiffSemiImplicitSolver")
+    with pytest.raises(AttributeError, match="it is novaphy.solvers.DiffSemiImplicitSolver"):
+        novaphy.DiffSemiImplicitSolver
+
+
+@pytest.mark.parametrize("name", ["collision_nova", "sim_nova"])
+def test_modules_of_the_old_tree_do_not_exist(name):
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module(f"novaphy.{name}")
+    assert not hasattr(novaphy, name)
+
+
+def test_every_public_name_can_be_reached():
+    for name in novaphy.__all__:
+        assert getattr(novaphy, name) is not None
+    assert novaphy.State is novaphy.SimState
+    assert novaphy.ShapeType is novaphy.GeoType
+    assert novaphy.CollisionPipeline is novaphy.collision.CollisionPipeline
+    assert novaphy.version() == novaphy.__version__
+
+
+@pytest.mark.parametrize("module", ["nova", "diff", "solvers", "collision", "viewer"])
+def test_every_listed_name_of_a_lazy_module_exists_and_says_where_it_lives(module):
+    public = importlib.import_module(f"novaphy.{module}")
+    assert public.__all__ == dir(public)
+    for name in public.__all__:
+        value = getattr(public, name)
+        if not name.startswith("Solver" + "Base"):
+            assert getattr(value, "__module__", public.__name__) == public.__name__, name
+
+
+def test_a_misspelt_name_gets_the_nearest_one():
+    with pytest.raises(AttributeError, match="module 'novaphy.nova' has no attribute 'Tpae'; did you mean 'Tape'"):
+        novaphy.nova.Tpae
+    with pytest.raises(AttributeError, match="module 'novaphy' has no attribute 'ModelBuidler'; did you mean 'ModelBuilder'"):
+        novaphy.ModelBuidler
+
+
+def test_a_star_import_takes_what_can_load():
+    names = {}
+    exec("from novaphy.solvers import *", names)
+    assert "SolverSemiImplicit" in names and "DiffSemiImplicitSolver" in names
