@@ -40,6 +40,7 @@ def provenance(model: Any = None) -> dict[str, Any]:
 
     The scene is `model`, or the model that was finalized last if it still lives.
     """
+    import os
     import shlex
     import sys
     model = _core.last_model() if model is None else model
@@ -55,5 +56,5 @@ def provenance(model: Any = None) -> dict[str, Any]:
         "tier": tier,
         "threads": _core.thread_count(),
         "scene_hash": None if model is None else scene_hash(model),
-        "command": shlex.join([sys.executable, *sys.argv]),
+        "command": shlex.join([os.path.basename(sys.orig_argv[0]), *sys.orig_argv[1:]]),
     }
