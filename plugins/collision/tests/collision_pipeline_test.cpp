@@ -252,6 +252,20 @@ TEST_CASE("records are the same on 1, 2 and 7 threads with small tasks") {
   task_pool().set_thread_count(threads_before);
 }
 
+TEST_CASE("above four million pairs contacts have no table of pairs, and records are written all the same") {
+  ModelBuilder builder;
+  const int particles = 40001;
+  for (int p = 0; p < particles; ++p) builder.add_particle({0, 0, p % 1000 == 0 ? 0.0f : 9.0f}, {0, 0, 0}, 1.0);
+  builder.add_ground_plane();
+  ShapeConfig ghost;
+  ghost.has_particle_collision = false;
+  for (int s = 0; s < 100; ++s) builder.add_shape_sphere(-1, 0.1, {.cfg = ghost});
+  const Scene scene(builder.finalize(), {.soft_contact_max = 100});
+  CHECK(scene.tids().empty());
+  CHECK(scene.count() == 41);
+  CHECK(scene.particle(40) == 40000);
+}
+
 TEST_CASE("every collide raises the generation") {
   Scene scene(ball_model());
   const auto before = scene.contacts->generation;
