@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -114,6 +116,17 @@ TEST_CASE("an exception in a body comes back to the caller") {
                              }),
                 value, "row 57 is bad");
   }
+}
+
+TEST_CASE("the thread count at start is NOVAPHY_NUM_THREADS, else the machine's processors") {
+  // CTest runs this case alone, without the variable, with 3 and with a word: see CMakeLists.txt.
+  const char* wanted = std::getenv("NOVAPHY_NUM_THREADS");
+  if (wanted && std::string(wanted) == "three")
+    CHECK_FAILS(task_pool(), value,
+                "the environment variable NOVAPHY_NUM_THREADS is 'three': want a whole number of at least 1");
+  else
+    CHECK(task_pool().thread_count() ==
+          (wanted ? std::stoi(wanted) : static_cast<int>(std::thread::hardware_concurrency())));
 }
 
 TEST_CASE("impossible numbers are refused") {

@@ -10,11 +10,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <memory>
-#include <string_view>
+#include <string>
 
 #include "novaphy/error.hpp"
+#include "platform/process.hpp"
 
 namespace novaphy {
 namespace {
@@ -24,9 +24,8 @@ constexpr const char* kThreadsVariable = "NOVAPHY_NUM_THREADS";
 
 /// NOVAPHY_NUM_THREADS, or the processors that this process may use.
 int default_thread_count() {
-  const char* value = std::getenv(kThreadsVariable);
-  if (!value || !*value) return tbb::info::default_concurrency();
-  const std::string_view digits(value);
+  const std::string digits = platform::environment(kThreadsVariable).value_or("");
+  if (digits.empty()) return tbb::info::default_concurrency();
   int count = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
   NOVAPHY_REQUIRE(status == std::errc{} && end == digits.data() + digits.size() && count >= 1,

@@ -61,7 +61,8 @@ struct EdgeMaterial {
   std::optional<double> edge_ke{}, edge_kd{};  ///< empty = default_edge_*
 };
 
-/// dim_x * dim_y * dim_z particles. Order: y outermost, then x, then z.
+/// dim_x * dim_y * dim_z particles. Order: y outermost, then x, then z. Jitter and random radii are a
+/// sequence of our own, not NumPy's.
 struct ParticleGrid {
   Vec3f pos{0, 0, 0};
   Quatf rot{0, 0, 0, 1};
@@ -91,7 +92,8 @@ struct SoftGrid {
   std::optional<double> particle_radius{};
 };
 
-/// (dim_x + 1)(dim_y + 1) particles, two triangles a cell, an edge for every side of a triangle.
+/// (dim_x + 1)(dim_y + 1) particles, two triangles a cell, an edge for every side of a triangle. Springs are
+/// sorted by their particles.
 struct ClothGrid {
   Vec3f pos{0, 0, 0};
   Quatf rot{0, 0, 0, 1};
