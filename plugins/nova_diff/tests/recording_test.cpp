@@ -315,6 +315,32 @@ TEST_CASE("a change through a writable view is found although no version saw it"
               [&] { tape.backward(y); });
 }
 
+TEST_CASE("a writable view that is taken after recording is refused, written or not") {
+  Tensor x = scalars({3}, true), y = scalars({0});
+  x.array().named("particle_qd", "state", 0);
+  Tape tape;
+  {
+    TapeScope scope(tape);
+    launch(square(), {x}, {y}, 1);
+  }
+  x.storage()->mark_escaped();
+  check_error(ErrorKind::stale_record,
+              "Tape: a writable view of 'particle_qd' of state #0 was taken after launch 0 (square) had read it, so its old values cannot "
+              "be trusted. Take the view before recording, or after backward.",
+              [&] { tape.backward(y); });
+}
+
+TEST_CASE("a copy carries gradient, a detached one does not") {
+  Tensor x = scalars({3}, true), loss;
+  Tape tape;
+  {
+    TapeScope scope(tape);
+    loss = sum(mul(x.clone(), x.detach()));
+  }
+  tape.backward(loss);
+  CHECK(gradient(x) == std::vector<float>{3});
+}
+
 TEST_CASE("a recorded assign hands the gradient of an engine array to the tensor") {
   DeviceArray mass(DType::f32, Shape{3});
   mass.named("particle_mass", "model");

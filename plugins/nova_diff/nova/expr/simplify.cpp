@@ -37,9 +37,7 @@ Liveness find_live(const Program& program) {
   return live;
 }
 
-}  // namespace
-
-Program simplify(const Program& program) {
+Program rebuild(const Program& program) {
   const Liveness live = find_live(program);
   Program out;
   out.name = program.name, out.arguments = program.arguments, out.outputs = program.outputs;
@@ -77,5 +75,10 @@ Program simplify(const Program& program) {
   out.nodes = rewriter.take();
   return out;
 }
+
+}  // namespace
+
+// The second pass drops the operands that rewriting has left without a use.
+Program simplify(const Program& program) { return rebuild(rebuild(program)); }
 
 }  // namespace nova

@@ -67,9 +67,13 @@ void TapeState::note_input(const std::shared_ptr<novaphy::Storage>& storage, std
   const std::uint64_t version = storage->version();
   if (array.last_writer != kNone && array.written_version != version && unseen.array == kNone)
     unseen = {at, array.last_writer, static_cast<std::uint32_t>(records.size() - 1)};
-  if (storage->escaped() && (records.back().values_needed >> argument & 1)) {
-    if (array.hashed_version != version) array.hashed_version = version, array.hash = content_hash(*storage);
-    hashes.push_back({uses.size(), array.hash});
+  if (records.back().values_needed >> argument & 1) {
+    if (storage->escaped()) {
+      if (array.hashed_version != version) array.hashed_version = version, array.hash = content_hash(*storage);
+      hashes.push_back({uses.size(), array.hash});
+    } else if (array.read_unhashed == kNoUse) {
+      array.read_unhashed = uses.size();
+    }
   }
   uses.push_back({at, 0, version});
 }

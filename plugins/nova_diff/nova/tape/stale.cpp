@@ -76,6 +76,12 @@ void check_versions(const TapeState& tape) {
          ", which read it; the tape cannot see that write. Write with novaphy.diff.assign, or into another array.");
   }
   for (std::uint32_t r = 0; r < tape.records.size(); ++r) check_record(tape, r);
+  for (const TapeArray& array : tape.arrays) {
+    if (array.read_unhashed == kNoUse || !array.storage->escaped()) continue;
+    fail(ErrorKind::stale_record, "Tape: a writable view of ", to_string(array.storage->label), " was taken after ",
+         launch_text(tape, record_of(tape, array.read_unhashed)), " had read it, so its old values cannot be trusted. ",
+         "Take the view before recording, or after backward.");
+  }
   for (const HashedUse& hashed : tape.hashes) {
     const Use& use = tape.uses[hashed.use];
     const novaphy::Storage& storage = *tape.arrays[use.array].storage;

@@ -30,11 +30,14 @@ struct Record {
   std::uint64_t wanted = 0;     ///< during backward: inputs on the way to wanted arrays
 };
 
+inline constexpr std::size_t kNoUse = static_cast<std::size_t>(-1);
+
 /// An array that the recording met.
 struct TapeArray {
   std::shared_ptr<novaphy::Storage> storage;
   std::uint64_t written_version = 0;
   std::uint32_t last_writer = kNone;   ///< record
+  std::size_t read_unhashed = kNoUse;  ///< first use whose value backward needs and that could be trusted to its version
   bool starts_as_input = false;        ///< it had a value before the recording wrote it: its gradient is that value's
   // what an escaped array held
   std::uint64_t hashed_version = ~std::uint64_t{0}, hash = 0;

@@ -59,7 +59,7 @@ enum class Op : std::uint8_t {
   add = 16, sub, mul, div, neg,  ///< float32, rounded to nearest
   fma,                           ///< a * b + c, rounded once
   sqrt, abs,
-  min, max,  ///< C fmin and fmax; equal operands give the second
+  min, max,  ///< C fmin and fmax; of zeros with unlike signs the first, as the C library gives it
   zmul,      ///< a == 0 ? 0 : a * b
   zdiv,      ///< a == 0 ? 0 : a / b
   mul_add, mul_sub, sub_mul,  ///< a*b + c, a*b - c, c - a*b with two roundings; made by lowering only
