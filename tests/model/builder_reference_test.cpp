@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builder against Newton: the scenes of tests/support/newton_models.py, array by array, bit by bit.
+// Builder against Newton: the scenes of tests/support/builder_scenes.py, array by array, bit by bit.
 #include <doctest/doctest.h>
 
 #include <algorithm>
