@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """NovaPhy: a differentiable physics engine whose parts are plugins.
 
-Importing this package loads no plugin and does not import NumPy. Solvers, Nova's tensors and the viewers live in
-`novaphy.solvers`, `novaphy.nova`, `novaphy.diff`, `novaphy.collision` and `novaphy.viewer`, whose names come from the
-manifests of the plugins that are there. `novaphy.plugins.report()` says what is there, and why something is not.
+Importing this package loads no plugin and does not import NumPy. Solvers, Nova's tensors and the viewers
+live in `novaphy.solvers`, `novaphy.nova`, `novaphy.diff`, `novaphy.collision` and `novaphy.viewer`, whose
+names come from the manifests of the plugins that are there. `novaphy.plugins.report()` says what is there,
+and why something is not.
 """
+
 import importlib as _importlib
 
 from . import _core
@@ -51,12 +53,47 @@ ShapeType = GeoType
 _SUBMODULES = ("collision", "diff", "examples", "io", "nova", "plugins", "solvers", "viewer")
 
 __all__ = [
-    "Axis", "BodyFlags", "CaptureError", "CollisionPipeline", "Contacts", "Control", "DegenerateElementError", "Device",
-    "DeviceArray", "DeviceMismatchError", "DeviceType", "DomainCheckError", "GeoType", "GradientNotReadyError",
-    "JointTargetMode", "JointType", "Model", "ModelBuilder", "NovaPhyError", "ParseError", "ParticleFlags",
-    "PluginNotAvailableError", "ShapeFlags", "ShapeMismatchError", "ShapeType", "SimState", "StaleRecordError", "State",
-    "TraceError", "Transform", "UnsupportedFeatureError", "build_info", "config", "get_device", "load_plugin",
-    "provenance", "scene_hash", "set_device", "synchronize", "version", *_SUBMODULES,
+    "Axis",
+    "BodyFlags",
+    "CaptureError",
+    "CollisionPipeline",
+    "Contacts",
+    "Control",
+    "DegenerateElementError",
+    "Device",
+    "DeviceArray",
+    "DeviceMismatchError",
+    "DeviceType",
+    "DomainCheckError",
+    "GeoType",
+    "GradientNotReadyError",
+    "JointTargetMode",
+    "JointType",
+    "Model",
+    "ModelBuilder",
+    "NovaPhyError",
+    "ParseError",
+    "ParticleFlags",
+    "PluginNotAvailableError",
+    "ShapeFlags",
+    "ShapeMismatchError",
+    "ShapeType",
+    "SimState",
+    "StaleRecordError",
+    "State",
+    "TraceError",
+    "Transform",
+    "UnsupportedFeatureError",
+    "build_info",
+    "config",
+    "get_device",
+    "load_plugin",
+    "provenance",
+    "scene_hash",
+    "set_device",
+    "synchronize",
+    "version",
+    *_SUBMODULES,
 ]
 
 
@@ -75,8 +112,10 @@ def __getattr__(name: str):
         return _importlib.import_module(f".{name}", __name__)
     if name == "CollisionPipeline":
         from .collision import CollisionPipeline
+
         return CollisionPipeline
     from ._lazy import no_attribute, public_module_of
+
     if not name.startswith("_") and (home := public_module_of(name)):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'; it is {home}.{name}", name=name)
     raise no_attribute(__name__, name, __all__)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings of the Python package: novaphy.config."""
+
 from . import _core
 
 _PROGRESS = ("auto", "bar", "off")
@@ -8,7 +9,8 @@ _PROGRESS = ("auto", "bar", "off")
 class Config:
     """verbose: log lines of level info too. progress: "auto" (bars in a terminal), "bar" or "off".
 
-    Results never depend on the number of threads, so there is nothing to set for that: `deterministic` is True.
+    Results never depend on the number of threads, so there is nothing to set for that: `deterministic` is
+    True.
     """
 
     __slots__ = ("_verbose", "_progress")

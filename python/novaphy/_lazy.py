@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules whose names come from plugins' manifests: a name loads its plugin when it is first used."""
+
 from __future__ import annotations
 
 import importlib
@@ -12,11 +13,18 @@ from typing import Any, Callable
 from . import _core
 from ._core import PluginNotAvailableError
 
-#: Names of parts that have a plugin of their own, so that asking for one without its plugin says which to install.
+#: Names of parts with a plugin of their own: asking for one without its plugin says which is missing.
 _HOMES = {
-    "novaphy.solvers": {"SolverVBD": "vbd", "VBDConfig": "vbd", "VbdBackend": "vbd", "SolverFeatherstone": "featherstone",
-                        "PGSConfig": "featherstone", "SolverSemiImplicit": "semi_implicit",
-                        "DiffSemiImplicitSolver": "semi_implicit", "DiffSolverConfig": "semi_implicit"},
+    "novaphy.solvers": {
+        "SolverVBD": "vbd",
+        "VBDConfig": "vbd",
+        "VbdBackend": "vbd",
+        "SolverFeatherstone": "featherstone",
+        "PGSConfig": "featherstone",
+        "SolverSemiImplicit": "semi_implicit",
+        "DiffSemiImplicitSolver": "semi_implicit",
+        "DiffSolverConfig": "semi_implicit",
+    },
     "novaphy.viewer": {"ViewerGL": "viewer"},
 }
 
@@ -26,6 +34,7 @@ _extensions: dict[str, Any] = {}
 def no_attribute(module: str, name: str, known: Any) -> AttributeError:
     """An AttributeError with the nearest name."""
     import difflib
+
     near = difflib.get_close_matches(name, list(known), 1, 0.6)
     hint = f"; did you mean '{near[0]}'?" if near else ""
     return AttributeError(f"module '{module}' has no attribute '{name}'{hint}", name=name)
@@ -34,14 +43,19 @@ def no_attribute(module: str, name: str, known: Any) -> AttributeError:
 def public_module_of(name: str) -> str | None:
     """The public module where a manifest puts this name."""
     try:
-        return next((entry["public_module"] for entry in _core.runtime.python_exports() if entry["name"] == name), None)
+        return next(
+            (entry["public_module"] for entry in _core.runtime.python_exports() if entry["name"] == name),
+            None,
+        )
     except Exception:  # a wrong host configuration: the question was only for a hint
         return None
 
 
 def exports_of(module: str) -> dict[str, dict]:
     """What manifests promise for a public module, by name."""
-    return {entry["name"]: entry for entry in _core.runtime.python_exports() if entry["public_module"] == module}
+    return {
+        entry["name"]: entry for entry in _core.runtime.python_exports() if entry["public_module"] == module
+    }
 
 
 def extension(module: str) -> Any:
@@ -51,7 +65,9 @@ def extension(module: str) -> Any:
             if entry["module"] == module:
                 return _load_extension(entry)
         _core.runtime.load(module)  # raises with the whole reason when the module is absent
-        raise PluginNotAvailableError(f"module '{module}' has no Python names: its manifest lists no python.exports")
+        raise PluginNotAvailableError(
+            f"module '{module}' has no Python names: its manifest lists no python.exports"
+        )
     return _extensions[module]
 
 
@@ -84,7 +100,8 @@ def _import_extension(name: str, folder: str) -> Any:
         raise PluginNotAvailableError(
             f"extension '{name}' was found neither in {folder} for this Python "
             f"({importlib.machinery.EXTENSION_SUFFIXES[0]}) nor among the installed modules; "
-            "build the plugin for this interpreter") from error
+            "build the plugin for this interpreter"
+        ) from error
 
 
 def _resolve(module: str, name: str, entry: dict) -> Any:
@@ -107,7 +124,9 @@ def lazy_module(module: str, home: str | None = None, advice: str = "") -> tuple
 
     def available() -> list[str]:
         # names that cannot load are left out: hasattr() and tab completion would raise on them
-        return sorted({*own_names(), *(name for name, entry in exports_of(module).items() if entry["can_load"])})
+        return sorted(
+            {*own_names(), *(name for name, entry in exports_of(module).items() if entry["can_load"])}
+        )
 
     def missing(plugin: str, name: str) -> PluginNotAvailableError:
         return PluginNotAvailableError(f"{module}.{name}: {_core.runtime.why_not(plugin)}{advice}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a result comes from: build_info() for bug reports, provenance() for every file that is written."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -11,6 +12,7 @@ def build_info() -> dict[str, Any]:
     """What this package was built from and what it runs on."""
     import platform
     import sys
+
     return {
         "version": _core.__version__,
         "commit": _core.commit,
@@ -20,13 +22,17 @@ def build_info() -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": _core.runtime.platform(),
         "executable": sys.executable,
-        "plugins": {f"{row['plugin']}/{row['module']}": f"{row['version']} {row['state']}" for row in _core.runtime.report()},
+        "plugins": {
+            f"{row['plugin']}/{row['module']}": f"{row['version']} {row['state']}"
+            for row in _core.runtime.report()
+        },
     }
 
 
 def scene_hash(model: Any) -> str:
-    """16 hexadecimal digits that name the numbers of a model: equal models have equal hashes, on every machine."""
+    """16 hexadecimal digits that name a model's numbers: equal models have equal hashes everywhere."""
     import hashlib
+
     digest = hashlib.sha256()
     for name in sorted(model.array_names()):
         array = getattr(model, name)
@@ -43,11 +49,13 @@ def provenance(model: Any = None) -> dict[str, Any]:
     import os
     import shlex
     import sys
+
     model = _core.last_model() if model is None else model
     rows = [row for row in _core.runtime.report() if row["state"] == "loaded"]
     tier = None
     if any(row["module"] == "nova" for row in rows):
         from . import nova
+
         tier = nova.backend()
     return {
         "version": _core.__version__,

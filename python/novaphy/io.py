@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files: rollouts and states as NPZ, each with novaphy.provenance() inside."""
+
 from __future__ import annotations
 
 import json as _json
@@ -21,19 +22,34 @@ def _float32(name: str, value: Any) -> _np.ndarray:
     return _np.ascontiguousarray(array)
 
 
-def _write(path: str | _os.PathLike[str], arrays: dict[str, _np.ndarray], meta: dict[str, Any] | None) -> None:
+def _write(
+    path: str | _os.PathLike[str], arrays: dict[str, _np.ndarray], meta: dict[str, Any] | None
+) -> None:
     record = {**_provenance(), **(meta or {})}
     with open(path, "wb") as file:  # numpy.savez would add .npz to a name that lacks it
         _np.savez(file, **arrays, **{_META: _np.array(_json.dumps(record, sort_keys=True))})
 
 
-def dump_states(path: str | _os.PathLike[str], *, particle_q: Any, particle_q_substeps: Any = None, body_q: Any = None,
-                joint_q: Any = None, meta: dict[str, Any] | None = None) -> None:
-    """Writes a rollout: particle_q (frames + 1, P, 3), particle_q_substeps (substeps + 1, P, 3) and others, all float32.
+def dump_states(
+    path: str | _os.PathLike[str],
+    *,
+    particle_q: Any,
+    particle_q_substeps: Any = None,
+    body_q: Any = None,
+    joint_q: Any = None,
+    meta: dict[str, Any] | None = None,
+) -> None:
+    """Writes a rollout, all float32: particle_q (frames + 1, P, 3), particle_q_substeps (substeps + 1, P, 3)
+    and others.
 
     `meta` is stored with novaphy.provenance() as JSON text under "meta".
     """
-    given = {"particle_q": particle_q, "particle_q_substeps": particle_q_substeps, "body_q": body_q, "joint_q": joint_q}
+    given = {
+        "particle_q": particle_q,
+        "particle_q_substeps": particle_q_substeps,
+        "body_q": body_q,
+        "joint_q": joint_q,
+    }
     _write(path, {name: _float32(name, value) for name, value in given.items() if value is not None}, meta)
 
 
@@ -59,5 +75,7 @@ def load_state(state: Any, path: str | _os.PathLike[str]) -> None:
     stored = load_states(path)
     for name in state.array_names():
         if name not in stored:
-            raise ParseError(f"load_state: {_os.fspath(path)} holds no array '{name}'; it was not written by save_state()")
+            raise ParseError(
+                f"load_state: {_os.fspath(path)} holds no array '{name}'; it was not written by save_state()"
+            )
         getattr(state, name).assign(stored[name])

@@ -3,6 +3,7 @@
 
 The first question plans: it reads every manifest and loads nothing that can wait. Settings come before that.
 """
+
 from __future__ import annotations
 
 import builtins as _builtins
@@ -22,7 +23,8 @@ class Row(NamedTuple):
     plugin: str
     module: str
     version: str
-    state: str  #: found, rejected, skipped, disabled, blocked, ready, loading, loaded, unavailable, failed or stopped
+    #: found, rejected, skipped, disabled, blocked, ready, loading, loaded, unavailable, failed or stopped
+    state: str
     path: str  #: the manifest
     library: str
     reason: str  #: why it is neither ready nor loaded
@@ -38,10 +40,15 @@ class Report(_builtins.list):
     """Rows; printing it gives a table."""
 
     def __str__(self) -> str:
-        rows = [("plugin", "module", "version", "state", "reason"),
-                *((row.plugin, row.module, row.version, row.state, row.reason) for row in self)]
+        rows = [
+            ("plugin", "module", "version", "state", "reason"),
+            *((row.plugin, row.module, row.version, row.state, row.reason) for row in self),
+        ]
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
-        return "\n".join("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]]).rstrip() for row in rows)
+        return "\n".join(
+            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]]).rstrip()
+            for row in rows
+        )
 
     __repr__ = __str__
 
@@ -70,7 +77,7 @@ def has(name: str) -> bool:
 
 
 def info(name: str) -> dict[str, Any]:
-    """Manifest, options and rows of a plugin, or of the plugin of a module. PluginNotAvailableError for an unknown name."""
+    """Manifest, options and rows of a plugin, or of a module's plugin. PluginNotAvailableError for others."""
     rows = Report(Row(**row) for row in _runtime.info(name))
     if not rows:
         raise PluginNotAvailableError(_runtime.why_not(name))
@@ -98,13 +105,19 @@ def add_search_path(folder: str | _os.PathLike[str]) -> None:
     configure(paths=[folder])
 
 
-def configure(*, paths: Iterable[str | _os.PathLike[str]] = (), enable: Iterable[str] | None = None,
-              disable: Iterable[str] = (), config: dict[str, dict[str, Any]] | str | _os.PathLike[str] | None = None,
-              allow_writable: Iterable[str | _os.PathLike[str]] = ()) -> None:
+def configure(
+    *,
+    paths: Iterable[str | _os.PathLike[str]] = (),
+    enable: Iterable[str] | None = None,
+    disable: Iterable[str] = (),
+    config: dict[str, dict[str, Any]] | str | _os.PathLike[str] | None = None,
+    allow_writable: Iterable[str | _os.PathLike[str]] = (),
+) -> None:
     """Settings of the plugin system, before the first use of any plugin; NovaPhyError afterwards.
 
-    paths: further folders. enable: exactly these plugins or modules and what they require. disable: these not.
-    config: options by plugin, or the path of a host configuration file. allow_writable: folders whose files others may write.
+    paths: further folders. enable: exactly these plugins or modules and what they require. disable: these
+    not. config: options by plugin, or the path of a host configuration file. allow_writable: folders whose
+    files others may write.
     """
     is_file = config is not None and not isinstance(config, dict)
     _runtime.configure(

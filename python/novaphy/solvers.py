@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """All solvers, from the plugins that are there."""
+
 from ._core import SolverBase
 from ._lazy import lazy_module
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Viewers. ViewerNull draws nothing and needs nothing; ViewerGL comes with plugin `viewer`."""
+
 from __future__ import annotations
 
 import time as _time
@@ -7,7 +8,10 @@ from typing import Any
 
 from ._lazy import lazy_module
 
-_HEADLESS = "; without a window use novaphy.viewer.ViewerNull(), or --viewer null or --headless N on a demo's command line"
+_HEADLESS = (
+    "; without a window use novaphy.viewer.ViewerNull(), or --viewer null or --headless N on a demo's "
+    "command line"
+)
 
 
 class ViewerBase:
@@ -26,9 +30,13 @@ class ViewerBase:
 
     def log_state(self, state: Any) -> None: ...
     def log_contacts(self, contacts: Any, state: Any) -> None: ...
-    def log_lines(self, name: str, starts: Any, ends: Any, colors: Any = None, width: float = 0.01, hidden: bool = False) -> None: ...
+    def log_lines(
+        self, name: str, starts: Any, ends: Any, colors: Any = None, width: float = 0.01, hidden: bool = False
+    ) -> None: ...
     def log_points(self, name: str, points: Any, radii: Any = None, colors: Any = None) -> None: ...
-    def log_shapes(self, name: str, geo_type: Any, geo_scale: Any, xforms: Any, colors: Any = None) -> None: ...
+    def log_shapes(
+        self, name: str, geo_type: Any, geo_scale: Any, xforms: Any, colors: Any = None
+    ) -> None: ...
     def log_mesh(self, name: str, vertices: Any, indices: Any, color: Any = None) -> None: ...
     def log_scalar(self, name: str, value: float) -> None: ...
     def log_trajectory(self, name: str, points: Any, color: Any = None, keep: bool = True) -> None: ...
@@ -56,11 +64,13 @@ class ViewerBase:
         self.close()
 
     def __reduce__(self) -> Any:
-        raise TypeError(f"cannot pickle '{type(self).__name__}': a viewer belongs to its process; make a new one there")
+        raise TypeError(
+            f"cannot pickle '{type(self).__name__}': a viewer belongs to its process; make a new one there"
+        )
 
 
 class ViewerNull(ViewerBase):
-    """Runs for `num_frames` frames and draws nothing. With benchmark=True `fps` holds the frames a second at the end."""
+    """Runs for `num_frames` frames and draws nothing. With benchmark=True `fps` is set when it closes."""
 
     def __init__(self, num_frames: int | None = 1000, benchmark: bool = False) -> None:
         super().__init__(num_frames)

@@ -8,11 +8,14 @@
 namespace novaphy::python {
 namespace {
 
-std::string type_name(const py::handle& value) { return py::str(py::type::handle_of(value).attr("__name__")); }
+std::string type_name(const py::handle& value) {
+  return py::str(py::type::handle_of(value).attr("__name__"));
+}
 
 /// The items of any iterable with a length, null when it has none. Text is no vector.
 py::object items_of(const py::handle& value) {
-  if (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr())) return py::reinterpret_borrow<py::object>(value);
+  if (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr()))
+    return py::reinterpret_borrow<py::object>(value);
   if (PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr())) return {};
   PyObject* items = PySequence_Fast(value.ptr(), "");
   if (items == nullptr) PyErr_Clear();
@@ -25,7 +28,8 @@ void read_floats(const py::handle& value, float* out, std::size_t count, const s
   const py::object items = items_of(value);
   NOVAPHY_REQUIRE(items, ErrorKind::type, where, " wants ", count, " numbers, got ", type_name(value));
   const auto given = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items.ptr()));
-  NOVAPHY_REQUIRE(given == count, ErrorKind::shape_mismatch, where, " wants ", count, " numbers, got ", given);
+  NOVAPHY_REQUIRE(given == count, ErrorKind::shape_mismatch, where, " wants ", count, " numbers, got ",
+                  given);
   PyObject** begin = PySequence_Fast_ITEMS(items.ptr());
   for (std::size_t i = 0; i < count; ++i) {
     const double number = PyFloat_AsDouble(begin[i]);
@@ -56,11 +60,13 @@ Transformf transform_argument(const py::handle& value, const std::string& where)
   const py::ssize_t count = items ? PySequence_Fast_GET_SIZE(items.ptr()) : 0;
   if (count == 2) {
     PyObject** pair = PySequence_Fast_ITEMS(items.ptr());
-    return {vec3_argument(pair[0], where + ": position"), quat_argument(pair[1], where + ": quaternion (x, y, z, w)")};
+    return {vec3_argument(pair[0], where + ": position"),
+            quat_argument(pair[1], where + ": quaternion (x, y, z, w)")};
   }
-  NOVAPHY_REQUIRE(count == 7, ErrorKind::type, where,
-                  " wants a Transform, seven numbers (x, y, z, qx, qy, qz, qw) or a pair (position, quaternion), got ",
-                  items ? text(count, " items") : type_name(value));
+  NOVAPHY_REQUIRE(
+      count == 7, ErrorKind::type, where,
+      " wants a Transform, seven numbers (x, y, z, qx, qy, qz, qw) or a pair (position, quaternion), got ",
+      items ? text(count, " items") : type_name(value));
   float v[7];
   read_floats(items, v, 7, where);
   return {{v[0], v[1], v[2]}, {v[3], v[4], v[5], v[6]}};
@@ -86,7 +92,8 @@ void raise_no_attribute(const py::object& object, const std::string& name) {
   for (const auto& [wrong, advice] : kElsewhere)
     if (name == wrong) hint = advice;
   if (hint.empty()) {
-    const py::list near = py::module_::import("difflib").attr("get_close_matches")(name, object.attr("__dir__")(), 1, 0.5);
+    const py::list near =
+        py::module_::import("difflib").attr("get_close_matches")(name, object.attr("__dir__")(), 1, 0.5);
     if (!near.empty()) hint = "did you mean '" + std::string(py::str(near[0])) + "'?";
   }
   fail(ErrorKind::attribute, "'", cls, "' has no attribute '", name, "'", hint.empty() ? "" : "; ", hint);

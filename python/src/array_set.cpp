@@ -7,9 +7,26 @@
 namespace novaphy::python {
 namespace {
 
-constexpr std::array kFrequencies = {
-    "once", "world", "particle", "spring", "tri", "edge", "tet", "muscle", "body", "shape", "shape_pair", "joint", "joint_bound",
-    "joint_coord", "joint_dof", "articulation", "articulation_bound", "soft_contact", "rigid_contact", "particle_shape"};
+constexpr std::array kFrequencies = {"once",
+                                     "world",
+                                     "particle",
+                                     "spring",
+                                     "tri",
+                                     "edge",
+                                     "tet",
+                                     "muscle",
+                                     "body",
+                                     "shape",
+                                     "shape_pair",
+                                     "joint",
+                                     "joint_bound",
+                                     "joint_coord",
+                                     "joint_dof",
+                                     "articulation",
+                                     "articulation_bound",
+                                     "soft_contact",
+                                     "rigid_contact",
+                                     "particle_shape"};
 static_assert(kFrequencies.size() == static_cast<std::size_t>(Frequency::particle_shape) + 1);
 constexpr std::array kOwners = {"model", "state", "control", "contacts"};
 
@@ -31,7 +48,8 @@ DType custom_dtype(const py::object& value) {
 }
 
 py::object get_attribute(const py::object& self, const std::string& name) {
-  if (name.starts_with("__")) fail(ErrorKind::attribute, "no attribute '", name, "'");  // Python's own questions
+  if (name.starts_with("__"))
+    fail(ErrorKind::attribute, "no attribute '", name, "'");  // Python's own questions
   const DeviceArray* array = self.cast<ArraySet&>().find(name);
   if (array == nullptr) raise_no_attribute(self, name);
   return py::cast(*array);
@@ -39,7 +57,8 @@ py::object get_attribute(const py::object& self, const std::string& name) {
 
 void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
   if (py::hasattr(py::type::of(self), name.c_str())) {
-    if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0) throw py::error_already_set();
+    if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0)
+      throw py::error_already_set();
     return;
   }
   DeviceArray* array = self.cast<ArraySet&>().find(name);
@@ -49,15 +68,17 @@ void set_attribute(const py::object& self, const std::string& name, const py::ob
 
 py::list names_of(const py::object& self) {
   py::list names = py::module_::import("builtins").attr("object").attr("__dir__")(self);
-  for (const ArraySet::Custom& custom : self.cast<ArraySet&>().custom_arrays) names.append(custom.spec.info.name);
+  for (const ArraySet::Custom& custom : self.cast<ArraySet&>().custom_arrays)
+    names.append(custom.spec.info.name);
   return names;
 }
 
 }  // namespace
 
 py::tuple custom_to_tuple(const CustomArray& spec) {
-  return py::make_tuple(spec.info.name, static_cast<int>(spec.info.dtype), static_cast<int>(spec.info.frequency), spec.info.width,
-                        spec.info.doc, static_cast<int>(spec.owner), spec.default_row);
+  return py::make_tuple(spec.info.name, static_cast<int>(spec.info.dtype),
+                        static_cast<int>(spec.info.frequency), spec.info.width, spec.info.doc,
+                        static_cast<int>(spec.owner), spec.default_row);
 }
 
 CustomArray custom_from_tuple(const py::tuple& state) {
@@ -72,8 +93,8 @@ CustomArray custom_from_tuple(const py::tuple& state) {
   return spec;
 }
 
-CustomArray custom_argument(const std::string& name, const std::string& frequency, const py::object& dtype, int width,
-                            const py::object& default_value, const std::string& owner) {
+CustomArray custom_argument(const std::string& name, const std::string& frequency, const py::object& dtype,
+                            int width, const py::object& default_value, const std::string& owner) {
   CustomArray spec;
   spec.info.name = name;
   spec.info.frequency = static_cast<Frequency>(index_in(kFrequencies, frequency, "frequency"));
@@ -105,7 +126,8 @@ py::dict arrays_to_dict(ArraySet& set) {
 }
 
 void arrays_from_dict(ArraySet& set, const py::dict& state, const char* owner, int index) {
-  for (const py::handle one : state["custom"]) set.custom_arrays.push_back({custom_from_tuple(one.cast<py::tuple>()), {}});
+  for (const py::handle one : state["custom"])
+    set.custom_arrays.push_back({custom_from_tuple(one.cast<py::tuple>()), {}});
   const py::dict arrays = state["arrays"];
   set.visit([&](const ArrayInfo& info, DeviceArray& array) {
     if (!arrays.contains(info.name)) return;  // pickled by an older release, which did not have it
@@ -117,15 +139,19 @@ void arrays_from_dict(ArraySet& set, const py::dict& state, const char* owner, i
 }
 
 void bind_array_set(py::module_& m) {
-  py::class_<ArraySet, py::smart_holder>(m, "ArraySet", "Named arrays: the base of Model, SimState, Control and Contacts.")
+  py::class_<ArraySet, py::smart_holder>(m, "ArraySet",
+                                         "Named arrays: the base of Model, SimState, Control and Contacts.")
       .def("__getattr__", &get_attribute, py::arg("name"))
       .def("__setattr__", &set_attribute, py::arg("name"), py::arg("value"))
       .def("__dir__", &names_of)
-      .def("array_names", [](ArraySet& self) {
-        std::vector<std::string> names;
-        self.visit([&](const ArrayInfo& info, DeviceArray&) { names.push_back(info.name); });
-        return names;
-      }, "Names of all arrays, ours and custom ones.");
+      .def(
+          "array_names",
+          [](ArraySet& self) {
+            std::vector<std::string> names;
+            self.visit([&](const ArrayInfo& info, DeviceArray&) { names.push_back(info.name); });
+            return names;
+          },
+          "Names of all arrays, ours and custom ones.");
 }
 
 }  // namespace novaphy::python

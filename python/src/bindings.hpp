@@ -36,7 +36,8 @@ void bind_build_info(py::module_& m);
 
 /// None = the default device; text or Device. Throws Error(value).
 Device device_argument(const py::object& value);
-/// `count` numbers from a tuple, list, NumPy array or any other sequence. Throws Error(type) or Error(shape_mismatch).
+/// `count` numbers from a tuple, list, NumPy array or any other sequence. Throws Error(type) or
+/// Error(shape_mismatch).
 void read_floats(const py::handle& value, float* out, std::size_t count, const std::string& where);
 Vec3f vec3_argument(const py::handle& value, const std::string& where);
 Quatf quat_argument(const py::handle& value, const std::string& where);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this extension was built from and with. The commit comes from a header that the build rewrites when it changes.
+// What this extension was built from and with. The commit comes from a header that the build rewrites when it
+// changes.
 #include "bindings.hpp"
 #include "novaphy/error.hpp"
 #include "novaphy_commit.hpp"

@@ -26,19 +26,24 @@ void def_defaults(BuilderClass& cls) {
       .def_readwrite("default_tet_k_damp", &ModelBuilder::default_tet_k_damp)
       .def_readwrite("rigid_gap", &ModelBuilder::rigid_gap, "Gap of shapes whose configuration has none, m.")
       .def_readwrite("particle_max_velocity", &ModelBuilder::particle_max_velocity, "m/s")
-      .def_property("default_gravity", [](const ModelBuilder& self) {
-             return py::make_tuple(self.default_gravity.x, self.default_gravity.y, self.default_gravity.z);
-           }, [](ModelBuilder& self, const py::object& value) {
-             self.default_gravity = vec3_argument(value, "ModelBuilder.default_gravity");
-           }, "Gravity of worlds that do not name their own, m/s^2.");
+      .def_property(
+          "default_gravity",
+          [](const ModelBuilder& self) {
+            return py::make_tuple(self.default_gravity.x, self.default_gravity.y, self.default_gravity.z);
+          },
+          [](ModelBuilder& self, const py::object& value) {
+            self.default_gravity = vec3_argument(value, "ModelBuilder.default_gravity");
+          },
+          "Gravity of worlds that do not name their own, m/s^2.");
 }
 
 void def_counts(BuilderClass& cls) {
   cls.def_property_readonly("up_axis", &ModelBuilder::up_axis)
-      .def_property_readonly("up_vector", [](const ModelBuilder& self) {
-        const Vec3f up = self.up_vector();
-        return py::make_tuple(up.x, up.y, up.z);
-      })
+      .def_property_readonly("up_vector",
+                             [](const ModelBuilder& self) {
+                               const Vec3f up = self.up_vector();
+                               return py::make_tuple(up.x, up.y, up.z);
+                             })
       .def_property_readonly("particle_count", &ModelBuilder::particle_count)
       .def_property_readonly("spring_count", &ModelBuilder::spring_count)
       .def_property_readonly("tri_count", &ModelBuilder::tri_count)
@@ -61,28 +66,42 @@ void def_counts(BuilderClass& cls) {
 
 void def_worlds(BuilderClass& cls) {
   using Label = std::optional<std::string>;
-  cls.def("begin_world", [](ModelBuilder& self, const Label& label, const py::object& gravity) {
-       return self.begin_world(label.value_or(""), optional_vec3(gravity, "begin_world: gravity"));
-     }, py::arg("label") = py::none(), py::arg("gravity") = py::none(), "What is added until end_world() belongs to a new world.")
+  cls.def(
+         "begin_world",
+         [](ModelBuilder& self, const Label& label, const py::object& gravity) {
+           return self.begin_world(label.value_or(""), optional_vec3(gravity, "begin_world: gravity"));
+         },
+         py::arg("label") = py::none(), py::arg("gravity") = py::none(),
+         "What is added until end_world() belongs to a new world.")
       .def("end_world", &ModelBuilder::end_world)
-      .def("add_builder", [](ModelBuilder& self, const ModelBuilder& other, const py::object& xform, const Label& prefix) {
-        self.add_builder(other, optional_transform(xform, "add_builder: xform"), prefix.value_or(""));
-      }, py::arg("builder"), py::arg("xform") = py::none(), py::arg("label_prefix") = py::none(),
-         "Copies everything of another builder into the current world, moved by xform.")
-      .def("add_world", [](ModelBuilder& self, const ModelBuilder& other, const py::object& xform, const Label& prefix) {
-        return self.add_world(other, optional_transform(xform, "add_world: xform"), prefix.value_or(""));
-      }, py::arg("builder"), py::arg("xform") = py::none(), py::arg("label_prefix") = py::none(),
-         "Copies another builder into a world of its own. Returns the world's number.")
-      .def("replicate", [](ModelBuilder& self, const ModelBuilder& other, int copy_count, const py::object& spacing) {
-        self.replicate(other, copy_count, vec3_argument(spacing, "replicate: spacing"));
-      }, py::arg("builder"), py::arg("copy_count"), py::arg("spacing") = py::make_tuple(0.0, 0.0, 0.0),
-         "Copies another builder into copy_count worlds, spread over a grid by spacing [m].");
+      .def(
+          "add_builder",
+          [](ModelBuilder& self, const ModelBuilder& other, const py::object& xform, const Label& prefix) {
+            self.add_builder(other, optional_transform(xform, "add_builder: xform"), prefix.value_or(""));
+          },
+          py::arg("builder"), py::arg("xform") = py::none(), py::arg("label_prefix") = py::none(),
+          "Copies everything of another builder into the current world, moved by xform.")
+      .def(
+          "add_world",
+          [](ModelBuilder& self, const ModelBuilder& other, const py::object& xform, const Label& prefix) {
+            return self.add_world(other, optional_transform(xform, "add_world: xform"), prefix.value_or(""));
+          },
+          py::arg("builder"), py::arg("xform") = py::none(), py::arg("label_prefix") = py::none(),
+          "Copies another builder into a world of its own. Returns the world's number.")
+      .def(
+          "replicate",
+          [](ModelBuilder& self, const ModelBuilder& other, int copy_count, const py::object& spacing) {
+            self.replicate(other, copy_count, vec3_argument(spacing, "replicate: spacing"));
+          },
+          py::arg("builder"), py::arg("copy_count"), py::arg("spacing") = py::make_tuple(0.0, 0.0, 0.0),
+          "Copies another builder into copy_count worlds, spread over a grid by spacing [m].");
 }
 
 /// The model that was made last, for provenance(); it is not kept alive.
 std::weak_ptr<Model> last_model;
 
-std::shared_ptr<Model> finalize(const ModelBuilder& self, const py::object& device, bool requires_grad, bool skip_all_validations) {
+std::shared_ptr<Model> finalize(const ModelBuilder& self, const py::object& device, bool requires_grad,
+                                bool skip_all_validations) {
   NOVAPHY_REQUIRE(!skip_all_validations, ErrorKind::unsupported_feature,
                   "finalize: skip_all_validations=True is not supported; the checks always run");
   std::shared_ptr<Model> model = self.finalize(device_argument(device), requires_grad);
@@ -92,19 +111,25 @@ std::shared_ptr<Model> finalize(const ModelBuilder& self, const py::object& devi
 
 void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
   if (!py::hasattr(py::type::of(self), name.c_str())) raise_no_attribute(self, name);
-  if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0) throw py::error_already_set();
+  if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0)
+    throw py::error_already_set();
 }
 
 }  // namespace
 
 void bind_builder(py::module_& m) {
-  m.def("last_model", [] { return last_model.lock(); }, "The model that was finalized last, None when it is gone.");
-  BuilderClass cls(m, "ModelBuilder", "Collects a scene and turns it into a Model. Names, parameters and defaults are Newton's.");
+  m.def(
+      "last_model", [] { return last_model.lock(); },
+      "The model that was finalized last, None when it is gone.");
+  BuilderClass cls(
+      m, "ModelBuilder",
+      "Collects a scene and turns it into a Model. Names, parameters and defaults are Newton's.");
   bind_builder_configs(cls);
   cls.def(py::init([](const py::object& up_axis, const py::object& gravity) {
             return std::make_shared<ModelBuilder>(axis_argument(up_axis, "ModelBuilder: up_axis"),
                                                   optional_vec3(gravity, "ModelBuilder: gravity"));
-          }), py::arg("up_axis") = Axis::Z, py::arg("gravity") = py::none(),
+          }),
+          py::arg("up_axis") = Axis::Z, py::arg("gravity") = py::none(),
           "gravity: three numbers in m/s^2, None = 9.81 against the up axis.");
   def_defaults(cls);
   def_counts(cls);
@@ -113,25 +138,40 @@ void bind_builder(py::module_& m) {
   bind_builder_joints(cls);
   def_worlds(cls);
   bind_builder_columns(m, cls);
-  cls.def("add_custom_array", [](ModelBuilder& self, const std::string& name, const std::string& frequency, const py::object& dtype,
-                                 int width, const py::object& default_value, const std::string& owner) {
-       self.add_custom_array(custom_argument(name, frequency, dtype, width, default_value, owner));
-     }, py::arg("name"), py::arg("frequency"), py::arg("dtype") = "float32", py::arg("width") = 1, py::arg("default") = 0.0,
-        py::arg("owner") = "model", "An array that the model, or every state, control or contacts of it, carries beside ours.")
-      .def("finalize", &finalize, py::arg("device") = py::none(), py::kw_only(), py::arg("requires_grad") = false,
-           py::arg("skip_all_validations") = false, "Checks the whole and makes the model. The builder stays as it is.")
-      .def("build", [](const ModelBuilder& self) { return finalize(self, py::none(), false, false); }, "The same as finalize().")
-      .def("__getattr__", [](const py::object& self, const std::string& name) -> py::object {
-        if (name.starts_with("__")) fail(ErrorKind::attribute, "no attribute '", name, "'");  // Python's own questions
-        raise_no_attribute(self, name);
-      }, py::arg("name"))
+  cls.def(
+         "add_custom_array",
+         [](ModelBuilder& self, const std::string& name, const std::string& frequency,
+            const py::object& dtype, int width, const py::object& default_value, const std::string& owner) {
+           self.add_custom_array(custom_argument(name, frequency, dtype, width, default_value, owner));
+         },
+         py::arg("name"), py::arg("frequency"), py::arg("dtype") = "float32", py::arg("width") = 1,
+         py::arg("default") = 0.0, py::arg("owner") = "model",
+         "An array that the model, or every state, control or contacts of it, carries beside ours.")
+      .def("finalize", &finalize, py::arg("device") = py::none(), py::kw_only(),
+           py::arg("requires_grad") = false, py::arg("skip_all_validations") = false,
+           "Checks the whole and makes the model. The builder stays as it is.")
+      .def(
+          "build", [](const ModelBuilder& self) { return finalize(self, py::none(), false, false); },
+          "The same as finalize().")
+      .def(
+          "__getattr__",
+          [](const py::object& self, const std::string& name) -> py::object {
+            if (name.starts_with("__"))
+              fail(ErrorKind::attribute, "no attribute '", name, "'");  // Python's own questions
+            raise_no_attribute(self, name);
+          },
+          py::arg("name"))
       .def("__setattr__", &set_attribute, py::arg("name"), py::arg("value"))
       .def("__copy__", [](const ModelBuilder& self) { return std::make_shared<ModelBuilder>(self); })
-      .def("__deepcopy__", [](const ModelBuilder& self, const py::dict&) { return std::make_shared<ModelBuilder>(self); }, py::arg("memo"))
-      .def("__repr__", [](const ModelBuilder& self) {
-        return text("ModelBuilder(", self.particle_count(), " particles, ", self.body_count(), " bodies, ", self.shape_count(), " shapes, ",
-                    self.joint_count(), " joints)");
-      })
+      .def(
+          "__deepcopy__",
+          [](const ModelBuilder& self, const py::dict&) { return std::make_shared<ModelBuilder>(self); },
+          py::arg("memo"))
+      .def("__repr__",
+           [](const ModelBuilder& self) {
+             return text("ModelBuilder(", self.particle_count(), " particles, ", self.body_count(),
+                         " bodies, ", self.shape_count(), " shapes, ", self.joint_count(), " joints)");
+           })
       .def(py::pickle(&builder_to_dict, &builder_from_dict));
 }
 

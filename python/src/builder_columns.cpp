@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of ModelBuilder (builder.joint_q, builder.particle_q, ...) as sequences whose numbers may be changed.
+// The columns of ModelBuilder (builder.joint_q, builder.particle_q, ...) as sequences whose numbers may be
+// changed.
 #include <pybind11/numpy.h>
 
 #include "builder.hpp"
@@ -8,7 +9,8 @@
 namespace novaphy::python {
 namespace {
 
-/// One column of a builder. Its length belongs to the builder; it holds no memory of its own, because the builder's moves.
+/// One column of a builder. Its length belongs to the builder; it holds no memory of its own, because the
+/// builder's moves.
 template <class T>
 struct Column {
   std::shared_ptr<ModelBuilder> builder;
@@ -40,31 +42,43 @@ void set_item(const Column<T>& column, const py::object& index, const py::object
   py::array whole = copy_of(column);
   const py::array given = py::module_::import("numpy").attr("asarray")(value);
   const std::vector<std::int64_t> shape(given.shape(), given.shape() + given.ndim());
-  whole[index] = convert_array(given, {text("ModelBuilder.", column.name, "[...]"), dtype_of<T>::value, shape});
+  whole[index] =
+      convert_array(given, {text("ModelBuilder.", column.name, "[...]"), dtype_of<T>::value, shape});
   write_back(column, whole);
 }
 
 template <class T>
 void bind_column(py::module_& m, const char* name) {
-  py::class_<Column<T>>(m, name, "A column of a ModelBuilder: numbers may be changed, rows come from add_* calls.")
+  py::class_<Column<T>>(m, name,
+                        "A column of a ModelBuilder: numbers may be changed, rows come from add_* calls.")
       .def("__len__", &Column<T>::rows)
-      .def("__getitem__", [](const Column<T>& self, const py::object& index) {
-        const py::object item = copy_of(self)[index];
-        return py::hasattr(item, "tolist") ? py::object(item.attr("tolist")()) : item;
-      }, py::arg("index"))
+      .def(
+          "__getitem__",
+          [](const Column<T>& self, const py::object& index) {
+            const py::object item = copy_of(self)[index];
+            return py::hasattr(item, "tolist") ? py::object(item.attr("tolist")()) : item;
+          },
+          py::arg("index"))
       .def("__setitem__", &set_item<T>, py::arg("index"), py::arg("value"))
-      .def("__array__", [](const Column<T>& self, const py::object& dtype, const py::object&) {
-        const py::object copy = copy_of(self);
-        return dtype.is_none() ? copy : py::object(copy.attr("astype")(dtype));
-      }, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
+      .def(
+          "__array__",
+          [](const Column<T>& self, const py::object& dtype, const py::object&) {
+            const py::object copy = copy_of(self);
+            return dtype.is_none() ? copy : py::object(copy.attr("astype")(dtype));
+          },
+          py::arg("dtype") = py::none(), py::arg("copy") = py::none())
       .def("tolist", [](const Column<T>& self) { return copy_of(self).attr("tolist")(); })
       .def("__repr__", [](const Column<T>& self) { return py::repr(copy_of(self).attr("tolist")()); });
 }
 
 template <class T>
-void def_column(BuilderClass& cls, const char* name, std::vector<T> ModelBuilder::*values, std::int64_t width, const char* doc) {
+void def_column(BuilderClass& cls, const char* name, std::vector<T> ModelBuilder::*values, std::int64_t width,
+                const char* doc) {
   cls.def_property(
-      name, [=](const std::shared_ptr<ModelBuilder>& self) { return Column<T>{self, values, width, name}; },
+      name,
+      [=](const std::shared_ptr<ModelBuilder>& self) {
+        return Column<T>{self, values, width, name};
+      },
       [=](const std::shared_ptr<ModelBuilder>& self, const py::object& given) {
         const Column<T> column{self, values, width, name};
         std::vector<std::int64_t> shape{column.rows()};

@@ -34,26 +34,42 @@ Axis axis_argument(const py::handle& value, const std::string& where) {
 
 void bind_enums(py::module_& m) {
   py::native_enum<Axis>(m, "Axis", "enum.IntEnum", "Coordinate axes.")
-      .value("X", Axis::X).value("Y", Axis::Y).value("Z", Axis::Z)
+      .value("X", Axis::X)
+      .value("Y", Axis::Y)
+      .value("Z", Axis::Z)
       .finalize();
   py::native_enum<GeoType>(m, "GeoType", "enum.IntEnum", "Kinds of collision shapes.")
-      .value("NONE", GeoType::NONE).value("PLANE", GeoType::PLANE).value("HFIELD", GeoType::HFIELD)
-      .value("SPHERE", GeoType::SPHERE).value("CAPSULE", GeoType::CAPSULE).value("ELLIPSOID", GeoType::ELLIPSOID)
-      .value("CYLINDER", GeoType::CYLINDER).value("BOX", GeoType::BOX).value("MESH", GeoType::MESH)
-      .value("CONE", GeoType::CONE).value("CONVEX_MESH", GeoType::CONVEX_MESH)
+      .value("NONE", GeoType::NONE)
+      .value("PLANE", GeoType::PLANE)
+      .value("HFIELD", GeoType::HFIELD)
+      .value("SPHERE", GeoType::SPHERE)
+      .value("CAPSULE", GeoType::CAPSULE)
+      .value("ELLIPSOID", GeoType::ELLIPSOID)
+      .value("CYLINDER", GeoType::CYLINDER)
+      .value("BOX", GeoType::BOX)
+      .value("MESH", GeoType::MESH)
+      .value("CONE", GeoType::CONE)
+      .value("CONVEX_MESH", GeoType::CONVEX_MESH)
       .finalize();
   py::native_enum<JointType>(m, "JointType", "enum.IntEnum", "Kinds of joints.")
-      .value("PRISMATIC", JointType::PRISMATIC).value("REVOLUTE", JointType::REVOLUTE).value("BALL", JointType::BALL)
-      .value("FIXED", JointType::FIXED).value("FREE", JointType::FREE).value("DISTANCE", JointType::DISTANCE)
+      .value("PRISMATIC", JointType::PRISMATIC)
+      .value("REVOLUTE", JointType::REVOLUTE)
+      .value("BALL", JointType::BALL)
+      .value("FIXED", JointType::FIXED)
+      .value("FREE", JointType::FREE)
+      .value("DISTANCE", JointType::DISTANCE)
       .value("D6", JointType::D6)
       .finalize();
   py::native_enum<JointTargetMode>(m, "JointTargetMode", "enum.IntEnum", "What a joint's drive follows.")
-      .value("NONE", JointTargetMode::NONE).value("POSITION", JointTargetMode::POSITION)
-      .value("VELOCITY", JointTargetMode::VELOCITY).value("POSITION_VELOCITY", JointTargetMode::POSITION_VELOCITY)
+      .value("NONE", JointTargetMode::NONE)
+      .value("POSITION", JointTargetMode::POSITION)
+      .value("VELOCITY", JointTargetMode::VELOCITY)
+      .value("POSITION_VELOCITY", JointTargetMode::POSITION_VELOCITY)
       .value("EFFORT", JointTargetMode::EFFORT)
       .finalize();
   using namespace py::literals;
-  add_flags(m, "ParticleFlags", py::dict("ACTIVE"_a = ParticleFlags::ACTIVE), "Bits of Model.particle_flags.");
+  add_flags(m, "ParticleFlags", py::dict("ACTIVE"_a = ParticleFlags::ACTIVE),
+            "Bits of Model.particle_flags.");
   add_flags(m, "ShapeFlags",
             py::dict("VISIBLE"_a = ShapeFlags::VISIBLE, "COLLIDE_SHAPES"_a = ShapeFlags::COLLIDE_SHAPES,
                      "COLLIDE_PARTICLES"_a = ShapeFlags::COLLIDE_PARTICLES, "SITE"_a = ShapeFlags::SITE),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exception classes: each kind of novaphy::Error becomes a class that is also the builtin a Python user expects.
+// Exception classes: each kind of novaphy::Error becomes a class that is also the builtin a Python user
+// expects.
 #include <array>
 #include <exception>
 
@@ -13,10 +14,13 @@ constexpr std::size_t kKinds = static_cast<std::size_t>(ErrorKind::attribute) + 
 /// Never released: extensions may translate until the interpreter ends.
 std::array<PyObject*, kKinds> classes{};
 
-PyObject*& class_of(ErrorKind kind) { return classes[static_cast<std::size_t>(kind)]; }
+PyObject*& class_of(ErrorKind kind) {
+  return classes[static_cast<std::size_t>(kind)];
+}
 
 PyObject* new_class(py::module_& m, const char* name, const py::tuple& bases, const char* doc) {
-  PyObject* made = PyErr_NewExceptionWithDoc((std::string("novaphy.") + name).c_str(), doc, bases.ptr(), nullptr);
+  PyObject* made =
+      PyErr_NewExceptionWithDoc((std::string("novaphy.") + name).c_str(), doc, bases.ptr(), nullptr);
   if (made == nullptr) throw py::error_already_set();
   m.add_object(name, made);
   return made;
@@ -46,8 +50,10 @@ void bind_errors(py::module_& m) {
     if (builtin) bases = py::make_tuple(py::handle(base), py::handle(builtin));
     class_of(kind) = new_class(m, name, bases, doc);
   };
-  define(ErrorKind::shape_mismatch, "ShapeMismatchError", PyExc_ValueError, "An array has another shape than the one wanted.");
-  define(ErrorKind::device_mismatch, "DeviceMismatchError", PyExc_ValueError, "Arrays of one call lie on different devices.");
+  define(ErrorKind::shape_mismatch, "ShapeMismatchError", PyExc_ValueError,
+         "An array has another shape than the one wanted.");
+  define(ErrorKind::device_mismatch, "DeviceMismatchError", PyExc_ValueError,
+         "Arrays of one call lie on different devices.");
   define(ErrorKind::unsupported_feature, "UnsupportedFeatureError", PyExc_NotImplementedError,
          "Valid input outside the documented domain.");
   define(ErrorKind::plugin_not_available, "PluginNotAvailableError", PyExc_ImportError,
@@ -59,7 +65,8 @@ void bind_errors(py::module_& m) {
   define(ErrorKind::capture, "CaptureError", nullptr, "A call cannot be part of a captured graph.");
   define(ErrorKind::gradient_not_ready, "GradientNotReadyError", nullptr,
          "A gradient was read, or backward called, inside the open recording.");
-  define(ErrorKind::stale_record, "StaleRecordError", nullptr, "A recorded value was overwritten before backward.");
+  define(ErrorKind::stale_record, "StaleRecordError", nullptr,
+         "A recorded value was overwritten before backward.");
   define(ErrorKind::trace, "TraceError", nullptr, "A kernel's Python asked a traced value for a number.");
   define(ErrorKind::parse, "ParseError", PyExc_ValueError, "A file does not hold what its format demands.");
   py::register_exception_translator(&translate);

@@ -10,8 +10,8 @@
 namespace novaphy::python {
 namespace {
 
-/// Lines wait here until the main thread runs Python code: the sink is called under the log's lock, and taking the GIL
-/// under a lock that a thread with the GIL may want would be a deadlock.
+/// Lines wait here until the main thread runs Python code: the sink is called under the log's lock, and
+/// taking the GIL under a lock that a thread with the GIL may want would be a deadlock.
 struct Queue {
   std::mutex mutex;
   std::deque<std::pair<LogLevel, std::string>> lines;
@@ -24,11 +24,16 @@ Queue& queue() {
 
 int python_level(LogLevel level) {
   switch (level) {
-    case LogLevel::trace: return 5;
-    case LogLevel::debug: return 10;
-    case LogLevel::info: return 20;
-    case LogLevel::warn: return 30;
-    default: return 40;
+    case LogLevel::trace:
+      return 5;
+    case LogLevel::debug:
+      return 10;
+    case LogLevel::info:
+      return 20;
+    case LogLevel::warn:
+      return 30;
+    default:
+      return 40;
   }
 }
 
@@ -63,12 +68,17 @@ void receive(void*, LogLevel level, const char* message) {
 }  // namespace
 
 void bind_log(py::module_& m) {
-  m.def("set_log_level", [](const std::string& name) {
-    static constexpr const char* kNames[] = {"trace", "debug", "info", "warn", "error", "off"};
-    for (int i = 0; i < 6; ++i)
-      if (name == kNames[i]) return set_log_level(static_cast<LogLevel>(i));
-    fail(ErrorKind::value, "set_log_level: '", name, "' is not one of trace, debug, info, warn, error, off");
-  }, py::arg("level"), "Drops log lines below this level: trace, debug, info, warn (the default), error or off.");
+  m.def(
+      "set_log_level",
+      [](const std::string& name) {
+        static constexpr const char* kNames[] = {"trace", "debug", "info", "warn", "error", "off"};
+        for (int i = 0; i < 6; ++i)
+          if (name == kNames[i]) return set_log_level(static_cast<LogLevel>(i));
+        fail(ErrorKind::value, "set_log_level: '", name,
+             "' is not one of trace, debug, info, warn, error, off");
+      },
+      py::arg("level"),
+      "Drops log lines below this level: trace, debug, info, warn (the default), error or off.");
   set_log_sink(&receive, nullptr);
   py::module_::import("atexit").attr("register")(py::cpp_function([] {
     set_log_sink(nullptr, nullptr);

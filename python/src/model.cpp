@@ -8,7 +8,8 @@ namespace {
 using ModelClass = py::class_<Model, ArraySet, py::smart_holder>;
 
 /// A number that is one column of a parameter array.
-void def_scalar(ModelClass& cls, const char* name, DeviceArray Model::*array, std::size_t column, const char* doc) {
+void def_scalar(ModelClass& cls, const char* name, DeviceArray Model::*array, std::size_t column,
+                const char* doc) {
   cls.def_property(
       name, [array, column](const Model& self) { return (self.*array).read<float>()[column]; },
       [array, column, name](Model& self, const py::object& value) {
@@ -56,9 +57,11 @@ void def_counts(ModelClass& cls) {
       .def_readonly("shape_label", &Model::shape_label)
       .def_readonly("joint_label", &Model::joint_label)
       .def_readonly("articulation_label", &Model::articulation_label)
-      .def_readwrite("particle_max_velocity", &Model::particle_max_velocity, "Particles are not integrated faster than this, m/s.")
+      .def_readwrite("particle_max_velocity", &Model::particle_max_velocity,
+                     "Particles are not integrated faster than this, m/s.")
       .def_readonly("particle_max_radius", &Model::particle_max_radius)
-      .def_property_readonly("version", &Model::version, "Changes whenever a number of the model is written.");
+      .def_property_readonly("version", &Model::version,
+                             "Changes whenever a number of the model is written.");
 }
 
 void def_aliases(ModelClass& cls) {
@@ -68,24 +71,29 @@ void def_aliases(ModelClass& cls) {
   def_alias(cls, "tri_materials", "particle_tri_material");
   def_alias(cls, "joint_target_pos", "joint_target_q", "Model.joint_target_pos is called joint_target_q now");
   def_alias(cls, "joint_target", "joint_target_q", "Model.joint_target is called joint_target_q now");
-  def_alias(cls, "joint_target_vel", "joint_target_qd", "Model.joint_target_vel is called joint_target_qd now");
-  cls.def_property("particle_grid", [](const Model&) { return py::none(); },
-                   [](Model&, const py::object& value) {
-                     NOVAPHY_REQUIRE(value.is_none(), ErrorKind::unsupported_feature,
-                                     "Model.particle_grid: particles do not act on each other yet; only None is supported");
-                   },
-                   "None: particles do not act on each other.");
+  def_alias(cls, "joint_target_vel", "joint_target_qd",
+            "Model.joint_target_vel is called joint_target_qd now");
+  cls.def_property(
+      "particle_grid", [](const Model&) { return py::none(); },
+      [](Model&, const py::object& value) {
+        NOVAPHY_REQUIRE(
+            value.is_none(), ErrorKind::unsupported_feature,
+            "Model.particle_grid: particles do not act on each other yet; only None is supported");
+      },
+      "None: particles do not act on each other.");
 }
 
 py::dict model_to(Model& model) {
   py::dict out = arrays_to_dict(model);
-  out["counts"] = py::make_tuple(model.particle_count, model.spring_count, model.tri_count, model.edge_count, model.tet_count,
-                                 model.muscle_count, model.body_count, model.shape_count, model.joint_count,
-                                 model.joint_coord_count, model.joint_dof_count, model.articulation_count, model.world_count);
+  out["counts"] = py::make_tuple(model.particle_count, model.spring_count, model.tri_count, model.edge_count,
+                                 model.tet_count, model.muscle_count, model.body_count, model.shape_count,
+                                 model.joint_count, model.joint_coord_count, model.joint_dof_count,
+                                 model.articulation_count, model.world_count);
   out["up_axis"] = static_cast<int>(model.up_axis);
   out["requires_grad"] = model.requires_grad;
   out["particle_max"] = py::make_tuple(model.particle_max_velocity, model.particle_max_radius);
-  out["labels"] = py::make_tuple(model.body_label, model.shape_label, model.joint_label, model.articulation_label);
+  out["labels"] =
+      py::make_tuple(model.body_label, model.shape_label, model.joint_label, model.articulation_label);
   py::list specs;
   for (const CustomArray& spec : model.custom_array_specs) specs.append(custom_to_tuple(spec));
   out["custom_specs"] = specs;
@@ -95,13 +103,16 @@ py::dict model_to(Model& model) {
 std::shared_ptr<Model> model_from(const py::dict& pickled) {
   auto model = std::make_shared<Model>();
   const py::tuple counts = pickled["counts"];
-  int* const into[] = {&model->particle_count, &model->spring_count, &model->tri_count, &model->edge_count, &model->tet_count,
-                       &model->muscle_count, &model->body_count, &model->shape_count, &model->joint_count,
-                       &model->joint_coord_count, &model->joint_dof_count, &model->articulation_count, &model->world_count};
+  int* const into[] = {&model->particle_count,    &model->spring_count,    &model->tri_count,
+                       &model->edge_count,        &model->tet_count,       &model->muscle_count,
+                       &model->body_count,        &model->shape_count,     &model->joint_count,
+                       &model->joint_coord_count, &model->joint_dof_count, &model->articulation_count,
+                       &model->world_count};
   for (std::size_t i = 0; i < std::size(into); ++i) *into[i] = counts[i].cast<int>();
   model->up_axis = static_cast<Axis>(pickled["up_axis"].cast<int>());
   model->requires_grad = pickled["requires_grad"].cast<bool>();
-  std::tie(model->particle_max_velocity, model->particle_max_radius) = pickled["particle_max"].cast<std::pair<float, float>>();
+  std::tie(model->particle_max_velocity, model->particle_max_radius) =
+      pickled["particle_max"].cast<std::pair<float, float>>();
   const py::tuple labels = pickled["labels"];
   model->body_label = labels[0].cast<std::vector<std::string>>();
   model->shape_label = labels[1].cast<std::vector<std::string>>();
@@ -113,7 +124,8 @@ std::shared_ptr<Model> model_from(const py::dict& pickled) {
   return model;
 }
 
-/// The pipeline that Model.collide() and Model.contacts() use when none is given, one a model while that lives.
+/// The pipeline that Model.collide() and Model.contacts() use when none is given, one a model while that
+/// lives.
 py::object pipeline_of(const py::object& model, const py::object& given) {
   if (!given.is_none()) return given;
   static PyObject* cache = py::module_::import("weakref").attr("WeakKeyDictionary")().release().ptr();
@@ -126,7 +138,8 @@ py::object pipeline_of(const py::object& model, const py::object& given) {
   return pipeline;
 }
 
-py::object collide(const py::object& model, const py::object& state, py::object contacts, const py::object& pipeline_or_none) {
+py::object collide(const py::object& model, const py::object& state, py::object contacts,
+                   const py::object& pipeline_or_none) {
   const py::object pipeline = pipeline_of(model, pipeline_or_none);
   if (contacts.is_none()) contacts = pipeline.attr("contacts")();
   pipeline.attr("collide")(state, contacts);
@@ -137,42 +150,62 @@ void set_gravity(Model& self, const py::object& gravity, std::optional<int> worl
   self.set_gravity(vec3_argument(gravity, "Model.set_gravity: gravity"), world);
 }
 
-std::shared_ptr<Control> make_control(const Model& self, std::optional<bool> requires_grad, bool clone_variables) {
-  NOVAPHY_REQUIRE(clone_variables, ErrorKind::unsupported_feature,
-                  "Model.control: clone_variables=False would share the model's arrays; only True is supported");
+std::shared_ptr<Control> make_control(const Model& self, std::optional<bool> requires_grad,
+                                      bool clone_variables) {
+  NOVAPHY_REQUIRE(
+      clone_variables, ErrorKind::unsupported_feature,
+      "Model.control: clone_variables=False would share the model's arrays; only True is supported");
   return self.control(requires_grad);
 }
 
 }  // namespace
 
 void bind_model(py::module_& m) {
-  ModelClass model(m, "Model", "Topology and parameters of a scene. Made by ModelBuilder.finalize(). Counts are fixed, numbers may be assigned.");
+  ModelClass model(m, "Model",
+                   "Topology and parameters of a scene. Made by ModelBuilder.finalize(). Counts are fixed, "
+                   "numbers may be assigned.");
 #define X(name, dtype, frequency, width, doc) def_array(model, #name, &Model::name, doc);
 #include "novaphy/model_arrays.inc"
   def_counts(model);
   def_contact_scalars(model);
   def_aliases(model);
   model
-      .def("state", [](const Model& self, std::optional<bool> requires_grad) { return self.state(requires_grad); },
-           py::arg("requires_grad") = py::none(), "A state with the model's start values.")
+      .def(
+          "state",
+          [](const Model& self, std::optional<bool> requires_grad) { return self.state(requires_grad); },
+          py::arg("requires_grad") = py::none(), "A state with the model's start values.")
       .def("control", &make_control, py::arg("requires_grad") = py::none(), py::arg("clone_variables") = true)
-      .def("contacts", [](const py::object& self, const py::object& pipeline) { return pipeline_of(self, pipeline).attr("contacts")(); },
-           py::arg("collision_pipeline") = py::none(), "Buffers for the contacts of a pipeline, by default the model's own.")
+      .def(
+          "contacts",
+          [](const py::object& self, const py::object& pipeline) {
+            return pipeline_of(self, pipeline).attr("contacts")();
+          },
+          py::arg("collision_pipeline") = py::none(),
+          "Buffers for the contacts of a pipeline, by default the model's own.")
       .def("collide", &collide, py::arg("state"), py::arg("contacts") = py::none(), py::kw_only(),
-           py::arg("collision_pipeline") = py::none(), "Generates contacts for the poses of `state` and returns them.")
-      .def("set_gravity", &set_gravity, py::arg("gravity"), py::arg("world") = py::none(), "Gravity of one world, or of all, m/s^2.")
-      .def("add_custom_array", [](Model& self, const std::string& name, const std::string& frequency, const py::object& dtype, int width,
-                                  const py::object& default_value, const std::string& owner) {
-        self.add_custom_array(custom_argument(name, frequency, dtype, width, default_value, owner));
-      }, py::arg("name"), py::arg("frequency"), py::arg("dtype") = "float32", py::arg("width") = 1, py::arg("default") = 0.0,
-         py::arg("owner") = "model", "Adds an array to the model, or to every state, control or contacts made from now on.")
+           py::arg("collision_pipeline") = py::none(),
+           "Generates contacts for the poses of `state` and returns them.")
+      .def("set_gravity", &set_gravity, py::arg("gravity"), py::arg("world") = py::none(),
+           "Gravity of one world, or of all, m/s^2.")
+      .def(
+          "add_custom_array",
+          [](Model& self, const std::string& name, const std::string& frequency, const py::object& dtype,
+             int width, const py::object& default_value, const std::string& owner) {
+            self.add_custom_array(custom_argument(name, frequency, dtype, width, default_value, owner));
+          },
+          py::arg("name"), py::arg("frequency"), py::arg("dtype") = "float32", py::arg("width") = 1,
+          py::arg("default") = 0.0, py::arg("owner") = "model",
+          "Adds an array to the model, or to every state, control or contacts made from now on.")
       .def("clone", &Model::clone, "A copy in memory of its own.")
       .def("__copy__", &Model::clone)
-      .def("__deepcopy__", [](const Model& self, const py::dict&) { return self.clone(); }, py::arg("memo"))
-      .def("__repr__", [](const Model& self) {
-        return text("Model(", self.particle_count, " particles, ", self.body_count, " bodies, ", self.shape_count, " shapes, ",
-                    self.joint_count, " joints, device='", to_string(self.device), "')");
-      })
+      .def(
+          "__deepcopy__", [](const Model& self, const py::dict&) { return self.clone(); }, py::arg("memo"))
+      .def("__repr__",
+           [](const Model& self) {
+             return text("Model(", self.particle_count, " particles, ", self.body_count, " bodies, ",
+                         self.shape_count, " shapes, ", self.joint_count, " joints, device='",
+                         to_string(self.device), "')");
+           })
       .def(py::pickle(&model_to, &model_from));
 }
 

@@ -12,8 +12,9 @@ PYBIND11_MODULE(_core, m) {
   m.attr("pybind_internals") = PYBIND11_INTERNALS_ID;
   m.attr("pybind_version") = novaphy::text(PYBIND11_VERSION_MAJOR, ".", PYBIND11_VERSION_MINOR);
   if (novaphy::Runtime::version() != NOVAPHY_VERSION)
-    throw py::import_error(novaphy::text("novaphy._core is of release ", NOVAPHY_VERSION, ", and the loaded libnovaphy_runtime of release ",
-                                         novaphy::Runtime::version(), "; remove the other copy from the library path"));
+    throw py::import_error(novaphy::text(
+        "novaphy._core is of release ", NOVAPHY_VERSION, ", and the loaded libnovaphy_runtime of release ",
+        novaphy::Runtime::version(), "; remove the other copy from the library path"));
   bind_errors(m);
   bind_log(m);
   bind_device(m);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin system for novaphy.plugins and for the lazy modules. The GIL is released wherever a library may load.
+// The plugin system for novaphy.plugins and for the lazy modules. The GIL is released wherever a library may
+// load.
 #include <pybind11/native_enum.h>
 
 #include "bindings.hpp"
@@ -12,10 +13,13 @@ namespace {
 
 /// Folders that installed packages name in entry points of group "novaphy.plugins".
 std::vector<std::string> entry_point_paths() {
-  return py::module_::import("novaphy._entry_points").attr("plugin_folders")().cast<std::vector<std::string>>();
+  return py::module_::import("novaphy._entry_points")
+      .attr("plugin_folders")()
+      .cast<std::vector<std::string>>();
 }
 
-/// The running plugin system. At first use it plans, with the folders of entry points beside what was configured.
+/// The running plugin system. At first use it plans, with the folders of entry points beside what was
+/// configured.
 Runtime& runtime() {
   if (!Runtime::started()) {
     RuntimeOptions options = Runtime::configured();
@@ -43,8 +47,8 @@ void require_module(const std::string& module, const std::string& extension) {
 }
 
 void configure(const std::vector<std::string>& paths, const std::optional<std::vector<std::string>>& enable,
-               const std::vector<std::string>& disable, const std::string& config_json, const std::string& config_file,
-               const std::vector<std::string>& allow_writable) {
+               const std::vector<std::string>& disable, const std::string& config_json,
+               const std::string& config_file, const std::vector<std::string>& allow_writable) {
   RuntimeOptions options = Runtime::configured();
   options.source = "novaphy.plugins.configure";
   options.paths.insert(options.paths.end(), paths.begin(), paths.end());
@@ -60,8 +64,9 @@ py::dict row_dict(const ReportRow& row) {
   using namespace py::literals;
   py::list problems;
   for (const PluginProblem& problem : row.problems) problems.append(problem.line());
-  return py::dict("plugin"_a = row.plugin, "module"_a = row.module, "version"_a = row.version, "state"_a = to_string(row.state),
-                  "path"_a = row.path, "library"_a = row.library, "reason"_a = row.reason, "problems"_a = problems, "notes"_a = row.notes);
+  return py::dict("plugin"_a = row.plugin, "module"_a = row.module, "version"_a = row.version,
+                  "state"_a = to_string(row.state), "path"_a = row.path, "library"_a = row.library,
+                  "reason"_a = row.reason, "problems"_a = problems, "notes"_a = row.notes);
 }
 
 py::list rows(const std::vector<ReportRow>& report) {
@@ -74,8 +79,9 @@ py::list python_exports() {
   using namespace py::literals;
   py::list out;
   for (const PythonExport& one : runtime().python_exports())
-    out.append(py::dict("public_module"_a = one.public_module, "name"_a = one.name, "plugin"_a = one.plugin, "module"_a = one.module,
-                        "extension"_a = one.extension, "folder"_a = one.folder, "can_load"_a = one.can_load, "reason"_a = one.reason));
+    out.append(py::dict("public_module"_a = one.public_module, "name"_a = one.name, "plugin"_a = one.plugin,
+                        "module"_a = one.module, "extension"_a = one.extension, "folder"_a = one.folder,
+                        "can_load"_a = one.can_load, "reason"_a = one.reason));
   return out;
 }
 
@@ -83,7 +89,8 @@ py::list search_places() {
   using namespace py::literals;
   py::list out;
   for (const SearchPlace& place : runtime().search_places())
-    out.append(py::dict("label"_a = place.label, "path"_a = place.path, "exists"_a = place.exists, "found"_a = place.found));
+    out.append(py::dict("label"_a = place.label, "path"_a = place.path, "exists"_a = place.exists,
+                        "found"_a = place.found));
   return out;
 }
 
@@ -95,24 +102,33 @@ void bind_plugins(py::module_& m) {
   py::module_ p = m.def_submodule("runtime", "The plugin system; novaphy.plugins is its face.");
   p.def("started", &Runtime::started);
   p.def("load", &load, "name"_a);
-  p.def("has", [](const std::string& name) { return runtime().has(name); }, "name"_a);
-  p.def("why_not", [](const std::string& name) { return runtime().why_not(name); }, "name"_a);
-  p.def("why", [](const std::string& name) { return runtime().why(name); }, "name"_a);
+  p.def(
+      "has", [](const std::string& name) { return runtime().has(name); }, "name"_a);
+  p.def(
+      "why_not", [](const std::string& name) { return runtime().why_not(name); }, "name"_a);
+  p.def(
+      "why", [](const std::string& name) { return runtime().why(name); }, "name"_a);
   p.def("report", [] { return rows(runtime().report()); });
-  p.def("info", [](const std::string& name) { return rows(runtime().info(name)); }, "name"_a);
+  p.def(
+      "info", [](const std::string& name) { return rows(runtime().info(name)); }, "name"_a);
   p.def("notes", [] { return runtime().notes(); });
-  p.def("manifest_json", [](const std::string& name) { return runtime().manifest_json(name); }, "plugin"_a);
-  p.def("config_json", [](const std::string& name) { return runtime().config_json(name); }, "plugin"_a);
+  p.def(
+      "manifest_json", [](const std::string& name) { return runtime().manifest_json(name); }, "plugin"_a);
+  p.def(
+      "config_json", [](const std::string& name) { return runtime().config_json(name); }, "plugin"_a);
   p.def("python_exports", &python_exports);
   p.def("search_places", &search_places);
-  p.def("configure", &configure, "paths"_a, "enable"_a, "disable"_a, "config_json"_a, "config_file"_a, "allow_writable"_a);
+  p.def("configure", &configure, "paths"_a, "enable"_a, "disable"_a, "config_json"_a, "config_file"_a,
+        "allow_writable"_a);
   p.def("shutdown", [] {
     const py::gil_scoped_release release;
     Runtime::shutdown();
   });
   p.def("platform", &Runtime::platform);
-  m.def("thread_count", [] { return task_pool().thread_count(); }, "Threads that plugins share.");
-  m.def("set_thread_count", [](int count) { task_pool().set_thread_count(count); }, "count"_a);
+  m.def(
+      "thread_count", [] { return task_pool().thread_count(); }, "Threads that plugins share.");
+  m.def(
+      "set_thread_count", [](int count) { task_pool().set_thread_count(count); }, "count"_a);
   py::module_::import("atexit").attr("register")(p.attr("shutdown"));
 }
 

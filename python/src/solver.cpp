@@ -15,17 +15,19 @@ void bind_solver(py::module_& m) {
       .def_property_readonly("model", &ISolver::model)
       .def_property_readonly("device", [](const ISolver& self) { return self.model()->device; })
       .def_property_readonly("supports_graph_capture", &ISolver::supports_graph_capture)
-      .def("notify_model_changed", [](ISolver& self, const py::object&) { self.notify_model_changed(); }, py::arg("flags") = py::none(),
-           "Tells the solver that numbers of the model were assigned.")
+      .def(
+          "notify_model_changed", [](ISolver& self, const py::object&) { self.notify_model_changed(); },
+          py::arg("flags") = py::none(), "Tells the solver that numbers of the model were assigned.")
       .def("__reduce__", [](const py::object& self) -> py::object {
         fail(ErrorKind::type, "cannot pickle '", std::string(py::str(py::type::of(self).attr("__name__"))),
              "': a solver holds no results; pickle its model and make a new one");
       });
 
-  py::class_<ICollisionPipeline, py::smart_holder>(m, "CollisionPipelineBase", "Generates contacts for one model. One thread a pipeline.")
+  py::class_<ICollisionPipeline, py::smart_holder>(m, "CollisionPipelineBase",
+                                                   "Generates contacts for one model. One thread a pipeline.")
       .def("contacts", &ICollisionPipeline::contacts, "Buffers of this pipeline's capacities.")
-      .def("collide", &ICollisionPipeline::collide, py::arg("state"), py::arg("contacts"), py::call_guard<py::gil_scoped_release>(),
-           "Rewrites `contacts` from the poses in `state`.")
+      .def("collide", &ICollisionPipeline::collide, py::arg("state"), py::arg("contacts"),
+           py::call_guard<py::gil_scoped_release>(), "Rewrites `contacts` from the poses in `state`.")
       .def("__reduce__", [](const py::object& self) -> py::object {
         fail(ErrorKind::type, "cannot pickle '", std::string(py::str(py::type::of(self).attr("__name__"))),
              "': pickle its model and make a new one");

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the package's tests."""
+
 import subprocess
 import sys
 
@@ -28,8 +29,15 @@ def run_python(tmp_path):
 
     def run(program, *arguments, environment=None):
         import os
-        done = subprocess.run([sys.executable, "-c", program, *arguments], cwd=tmp_path, capture_output=True, text=True,
-                              timeout=300, env={**os.environ, **(environment or {})})
+
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env={**os.environ, **(environment or {})},
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 

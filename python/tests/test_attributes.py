@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attributes of models and states: assignment copies, names that do not exist raise with the nearest one."""
+
 import numpy as np
 import pytest
 
 import novaphy
 
 
-@pytest.mark.parametrize("name, message", [
-    ("ground", "'Model' has no attribute 'ground'; the ground is a shape: builder.add_ground_plane()"),
-    ("particle_mas", "'Model' has no attribute 'particle_mas'; did you mean 'particle_mass'?"),
-    ("xyzzy", "'Model' has no attribute 'xyzzy'"),
-])
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("ground", "'Model' has no attribute 'ground'; the ground is a shape: builder.add_ground_plane()"),
+        ("particle_mas", "'Model' has no attribute 'particle_mas'; did you mean 'particle_mass'?"),
+        ("xyzzy", "'Model' has no attribute 'xyzzy'"),
+    ],
+)
 def test_an_attribute_that_does_not_exist_is_neither_read_nor_made(model, name, message):
     with pytest.raises(AttributeError) as caught:
         getattr(model, name)
@@ -20,13 +24,16 @@ def test_an_attribute_that_does_not_exist_is_neither_read_nor_made(model, name, 
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("make, wrong, near", [
-    (lambda model: model.state(), "particle_qq", "particle_q"),
-    (lambda model: model.control(), "joint_ff", "joint_f"),
-    (lambda model: model.contacts(), "soft_contact_cout", "soft_contact_count"),
-    (lambda model: novaphy.ModelBuilder(), "add_partcle", "add_particle"),
-    (lambda model: novaphy.ModelBuilder.ShapeConfig(), "restitutoin", "restitution"),
-])
+@pytest.mark.parametrize(
+    "make, wrong, near",
+    [
+        (lambda model: model.state(), "particle_qq", "particle_q"),
+        (lambda model: model.control(), "joint_ff", "joint_f"),
+        (lambda model: model.contacts(), "soft_contact_cout", "soft_contact_count"),
+        (lambda model: novaphy.ModelBuilder(), "add_partcle", "add_particle"),
+        (lambda model: novaphy.ModelBuilder.ShapeConfig(), "restitutoin", "restitution"),
+    ],
+)
 def test_every_object_of_the_model_names_the_nearest_attribute(model, make, wrong, near):
     target = make(model)
     with pytest.raises(AttributeError, match=f"did you mean '{near}'"):
@@ -34,7 +41,9 @@ def test_every_object_of_the_model_names_the_nearest_attribute(model, make, wron
 
 
 def test_an_unknown_keyword_of_a_configuration_is_a_type_error_with_the_nearest_name():
-    with pytest.raises(TypeError, match="'ShapeConfig' has no attribute 'restitutoin'; did you mean 'restitution'"):
+    with pytest.raises(
+        TypeError, match="'ShapeConfig' has no attribute 'restitutoin'; did you mean 'restitution'"
+    ):
         novaphy.ModelBuilder.ShapeConfig(restitutoin=1.0)
 
 
@@ -52,7 +61,10 @@ def test_a_refused_assignment_leaves_the_values(model):
     before = state.particle_q.numpy().copy()
     with pytest.raises(novaphy.ShapeMismatchError) as caught:
         state.particle_q = np.zeros((1, 4))
-    assert str(caught.value) == "'particle_q' of state #0 wants float32 of shape (1, 3), got float64 of shape (1, 4)"
+    assert (
+        str(caught.value)
+        == "'particle_q' of state #0 wants float32 of shape (1, 3), got float64 of shape (1, 4)"
+    )
     assert np.array_equal(state.particle_q.numpy(), before)
 
 
@@ -67,14 +79,40 @@ def test_contact_scalars_are_columns_of_a_material_array(model):
 
 
 def test_defaults_are_newtons(model):
-    assert [model.soft_contact_ke, model.soft_contact_kd, model.soft_contact_kf, model.soft_contact_mu, model.soft_contact_restitution] == [
-        1000, 10, 1000, 0.5, 0]
-    assert [model.particle_ke, model.particle_kd, model.particle_kf, model.particle_mu, model.particle_cohesion, model.particle_adhesion] == [
-        1000, 100, 100, 0.5, 0, 0]
+    assert [
+        model.soft_contact_ke,
+        model.soft_contact_kd,
+        model.soft_contact_kf,
+        model.soft_contact_mu,
+        model.soft_contact_restitution,
+    ] == [1000, 10, 1000, 0.5, 0]
+    assert [
+        model.particle_ke,
+        model.particle_kd,
+        model.particle_kf,
+        model.particle_mu,
+        model.particle_cohesion,
+        model.particle_adhesion,
+    ] == [1000, 100, 100, 0.5, 0, 0]
     cfg = novaphy.ModelBuilder.ShapeConfig()
-    assert (cfg.density, cfg.ke, cfg.kd, cfg.kf, cfg.ka, cfg.mu, cfg.gap, cfg.collision_group) == (1000, 2500, 100, 1000, 0, 1, None, 1)
+    assert (cfg.density, cfg.ke, cfg.kd, cfg.kf, cfg.ka, cfg.mu, cfg.gap, cfg.collision_group) == (
+        1000,
+        2500,
+        100,
+        1000,
+        0,
+        1,
+        None,
+        1,
+    )
     dof = novaphy.ModelBuilder.JointDofConfig()
-    assert (dof.axis, dof.limit_ke, dof.limit_kd, dof.armature, dof.effort_limit) == ((1, 0, 0), 1e4, 10, 0, 1e6)
+    assert (dof.axis, dof.limit_ke, dof.limit_kd, dof.armature, dof.effort_limit) == (
+        (1, 0, 0),
+        1e4,
+        10,
+        0,
+        1e6,
+    )
 
 
 def test_particles_do_not_act_on_each_other_and_asking_for_it_is_refused(model):
@@ -86,8 +124,21 @@ def test_particles_do_not_act_on_each_other_and_asking_for_it_is_refused(model):
 
 def test_newtons_names_of_the_material_arrays_are_the_same_arrays():
     builder = novaphy.ModelBuilder()
-    builder.add_soft_grid(pos=(0, 0, 1), rot=(0, 0, 0, 1), vel=(0, 0, 0), dim_x=1, dim_y=1, dim_z=1, cell_x=0.1, cell_y=0.1,
-                          cell_z=0.1, density=10.0, k_mu=1e3, k_lambda=1e3, k_damp=0.0)
+    builder.add_soft_grid(
+        pos=(0, 0, 1),
+        rot=(0, 0, 0, 1),
+        vel=(0, 0, 0),
+        dim_x=1,
+        dim_y=1,
+        dim_z=1,
+        cell_x=0.1,
+        cell_y=0.1,
+        cell_z=0.1,
+        density=10.0,
+        k_mu=1e3,
+        k_lambda=1e3,
+        k_damp=0.0,
+    )
     model = builder.finalize()
     assert model.tet_materials.ptr == model.particle_tet_material.ptr
     assert model.tet_activations.ptr == model.particle_tet_activation.ptr
@@ -98,8 +149,14 @@ def test_newtons_names_of_the_material_arrays_are_the_same_arrays():
     assert model.tet_poses.shape == (5, 3, 3) and model.tri_poses.shape == (model.tri_count, 2, 2)
 
 
-@pytest.mark.parametrize("old, new", [("joint_target_pos", "joint_target_q"), ("joint_target", "joint_target_q"),
-                                      ("joint_target_vel", "joint_target_qd")])
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("joint_target_pos", "joint_target_q"),
+        ("joint_target", "joint_target_q"),
+        ("joint_target_vel", "joint_target_qd"),
+    ],
+)
 def test_old_names_work_and_warn(model, old, new):
     for target in (model, model.control()):
         with pytest.warns(DeprecationWarning, match=f"{old} is called {new} now"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Importing the package: what it may not load, and what the lazy modules hold."""
+
 import importlib
 
 import pytest
@@ -75,9 +76,13 @@ def test_every_listed_name_of_a_lazy_module_exists_and_says_where_it_lives(modul
 
 
 def test_a_misspelt_name_gets_the_nearest_one():
-    with pytest.raises(AttributeError, match="module 'novaphy.nova' has no attribute 'Tpae'; did you mean 'Tape'"):
+    with pytest.raises(
+        AttributeError, match="module 'novaphy.nova' has no attribute 'Tpae'; did you mean 'Tape'"
+    ):
         novaphy.nova.Tpae
-    with pytest.raises(AttributeError, match="module 'novaphy' has no attribute 'ModelBuidler'; did you mean 'ModelBuilder'"):
+    with pytest.raises(
+        AttributeError, match="module 'novaphy' has no attribute 'ModelBuidler'; did you mean 'ModelBuilder'"
+    ):
         novaphy.ModelBuidler
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """novaphy.plugins: what is there, settings before the first use, and the reasons for what is not."""
+
 import json
 import logging
 import re
@@ -12,7 +13,9 @@ from novaphy import plugins
 
 def test_the_report_has_a_row_for_every_module_and_prints_as_a_table():
     report = plugins.report()
-    assert {"collision", "collision_diff", "nova", "semi_implicit", "semi_implicit_diff", "demos"} <= {row.module for row in report}
+    assert {"collision", "collision_diff", "nova", "semi_implicit", "semi_implicit_diff", "demos"} <= {
+        row.module for row in report
+    }
     lines = str(report).splitlines()
     assert lines[0].split() == ["plugin", "module", "version", "state", "reason"]
     assert len(lines) == len(report) + 1
@@ -69,7 +72,11 @@ after = builder.finalize().state()
 SolverSemiImplicit(builder.finalize()).step(state, after, None, None, 0.01)
 print(after.particle_qd.tolist())
 """).splitlines()
-    assert out[0].startswith("novaphy.solvers.DiffSemiImplicitSolver: ") and "nova" in out[0] and "disabled" in out[0]
+    assert (
+        out[0].startswith("novaphy.solvers.DiffSemiImplicitSolver: ")
+        and "nova" in out[0]
+        and "disabled" in out[0]
+    )
     assert out[1].startswith("novaphy.nova.Tape: ") and "disabled" in out[1]
     assert "disabled" in out[2]
     assert out[3] == "False True"
@@ -135,7 +142,9 @@ def test_a_broken_entry_point_is_a_log_line(monkeypatch, caplog):
         def load(self):
             return lambda: "/some/folder"
 
-    monkeypatch.setattr(_entry_points, "entry_points", lambda group: [Broken(), Good()] if group == "novaphy.plugins" else [])
+    monkeypatch.setattr(
+        _entry_points, "entry_points", lambda group: [Broken(), Good()] if group == "novaphy.plugins" else []
+    )
     with caplog.at_level(logging.WARNING, logger="novaphy"):
         assert _entry_points.plugin_folders() == ["/some/folder"]
     assert "entry point acme = acme:folder gave no plugin folder: ModuleNotFoundError" in caplog.text
@@ -143,6 +152,7 @@ def test_a_broken_entry_point_is_a_log_line(monkeypatch, caplog):
 
 def test_provenance_names_commit_plugins_tier_threads_and_scene(model):
     from novaphy import nova
+
     nova.Tape
     record = novaphy.provenance()
     assert set(record) == {"version", "commit", "plugins", "tier", "threads", "scene_hash", "command"}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ball learns its throw; the code is novaphy/examples/diffsim_ball.py."""
+
 import sys
 
 from novaphy.examples.diffsim_ball import main

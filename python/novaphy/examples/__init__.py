@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demos' code: `python -m novaphy.examples` lists them, `python -m novaphy.examples NAME` runs one."""
+
 from __future__ import annotations
 
 import ast
@@ -23,6 +24,7 @@ def load(name: str) -> ModuleType:
     """The module of an example. ValueError with the nearest name for an unknown one."""
     if name not in names():
         import difflib
+
         near = difflib.get_close_matches(name, names(), 1)
         hint = f"did you mean '{near[0]}'? " if near else ""
         raise ValueError(f"no example '{name}'; {hint}There are: {', '.join(names())}")

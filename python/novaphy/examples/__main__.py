@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m novaphy.examples [NAME] [options]"""
+
 import sys
 
 from . import load, names, summary

@@ -1,27 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the command lines of all examples share: options, viewer, progress."""
+
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
-from .. import PluginNotAvailableError, config, viewer
+from .. import NovaPhyError, PluginNotAvailableError, config, viewer
 
 
 def parser(name: str, description: str) -> argparse.ArgumentParser:
     """The options that every example has."""
     out = argparse.ArgumentParser(prog=name, description=description)
-    out.add_argument("--headless", type=int, metavar="N", help="no window: train N iterations (0 = only the initial rollout)")
+    out.add_argument(
+        "--headless",
+        type=int,
+        metavar="N",
+        help="no window: train N iterations (0 = only the initial rollout)",
+    )
     out.add_argument("--dump-states", metavar="PATH", help="write the trajectory to an NPZ file")
-    out.add_argument("--check-grad", "--check-gradient", action="store_true", dest="check_grad",
-                     help="compare the gradient with finite differences; exit code 1 when they disagree")
+    out.add_argument(
+        "--check-grad",
+        "--check-gradient",
+        action="store_true",
+        dest="check_grad",
+        help="compare the gradient with finite differences; exit code 1 when they disagree",
+    )
     out.add_argument("--plot", metavar="PATH", help="write the picture here")
     out.add_argument("--device", help="cpu (default) or cuda:N")
-    out.add_argument("--viewer", choices=("gl", "null"), default="gl", help="what to draw with when not headless")
+    out.add_argument(
+        "--viewer", choices=("gl", "null"), default="gl", help="what to draw with when not headless"
+    )
     out.add_argument("--no-jit", action="store_true", help="run generated kernels in the interpreter")
     out.add_argument("--seed", type=int, help="start from a randomly disturbed guess")
     return out
+
+
+def reporting(main: Callable[..., int]) -> Callable[..., int]:
+    """An error of NovaPhy becomes one line and exit code 1."""
+
+    @functools.wraps(main)
+    def run(argv: list[str] | None = None) -> int:
+        try:
+            return main(argv)
+        except NovaPhyError as error:
+            print(error, file=sys.stderr)
+            return 1
+
+    return run
 
 
 def open_viewer(options: argparse.Namespace) -> Any:

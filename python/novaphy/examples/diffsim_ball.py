@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ball learns its throw: gradient descent on the start velocity, through a bounce off a wall.
 
-The scene is Newton's diffsim_ball: a particle is thrown at a wall and has to come back to a target. One rollout is 288
-substeps; contacts are generated once, and the gradient of the squared distance at the end flows back through all of
-them to the velocity at the start.
+The scene is Newton's diffsim_ball: a particle is thrown at a wall and has to come back to a target. One
+rollout is 288 substeps; contacts are generated once, and the gradient of the squared distance at the end
+flows back through all of them to the velocity at the start.
 """
+
 from __future__ import annotations
 
 import os
@@ -124,7 +125,9 @@ class Example:
         for frame in range(FRAMES + 1):
             self.viewer.begin_frame(frame / FPS)
             self.viewer.log_state(self.states[frame * SUBSTEPS])
-            self.viewer.log_points("target", np.array([TARGET], dtype=np.float32), radii=0.1, colors=(0.9, 0.2, 0.2))
+            self.viewer.log_points(
+                "target", np.array([TARGET], dtype=np.float32), radii=0.1, colors=(0.9, 0.2, 0.2)
+            )
             self.viewer.log_trajectory(f"iteration {len(self.losses)}", self.substeps()[:, 0], keep=True)
             self.viewer.log_scalar("loss", self.losses[-1] if self.losses else 0.0)
             self.viewer.end_frame()
@@ -137,7 +140,9 @@ def train(example, count):
         loss = example.step()
         if i % every == 0 or i == count - 1:
             vx, vy, vz = example.velocity.numpy()[0]
-            _command_line.say(f"iteration {i:4d}   loss {loss:.6f}   next throw ({vx:.4f}, {vy:.4f}, {vz:.4f}) m/s")
+            _command_line.say(
+                f"iteration {i:4d}   loss {loss:.6f}   next throw ({vx:.4f}, {vy:.4f}, {vz:.4f}) m/s"
+            )
         if example.viewer is not None and i % 16 == 0:
             example.render()
             if not example.viewer.is_running():
@@ -146,7 +151,10 @@ def train(example, count):
 
 def print_check(example):
     """Prints the comparison with finite differences and returns whether it holds."""
-    print(f"gradient of the loss by the start velocity, against central differences (float32, eps {CHECK_EPS:g})")
+    print(
+        "gradient of the loss by the start velocity, against central differences "
+        f"(float32, eps {CHECK_EPS:g})"
+    )
     print(f"{'component':>10} {'gradient':>14} {'difference':>14} {'relative error':>16}")
     rows = example.check_gradient()
     for name, gradient, difference, error in rows:
@@ -157,6 +165,7 @@ def print_check(example):
     return good
 
 
+@_command_line.reporting
 def main(argv=None):
     options = _command_line.parser("diffsim_ball", __doc__.partition("\n")[0]).parse_args(argv)
     nova.set_jit_enabled(not options.no_jit)
@@ -171,14 +180,24 @@ def main(argv=None):
     final = example.forward().item()
     print(f"loss after {count} iterations: {final:.6f}   ({nova.backend()})")
     if options.dump_states:
-        novaphy.io.dump_states(options.dump_states, particle_q=example.frames(), particle_q_substeps=example.substeps(),
-                               meta=novaphy.provenance(example.model))
+        novaphy.io.dump_states(
+            options.dump_states,
+            particle_q=example.frames(),
+            particle_q_substeps=example.substeps(),
+            meta=novaphy.provenance(example.model),
+        )
         print(f"wrote {os.path.abspath(options.dump_states)}")
 
     picture = options.plot or ("diffsim_ball.png" if options.headless is None else None)
     if picture:
         from ._ball_picture import draw
-        draw(picture, [*example.trajectories, example.substeps()], [*example.losses, final], novaphy.provenance(example.model))
+
+        draw(
+            picture,
+            [*example.trajectories, example.substeps()],
+            [*example.losses, final],
+            novaphy.provenance(example.model),
+        )
         print(f"wrote {os.path.abspath(picture)}")
     if example.viewer is not None:
         example.viewer.close()

@@ -3,8 +3,8 @@
 //
 // An extension is a file of its own beside the plugin's library (novaphy_add_python_module in CMake). Rules:
 // every class of a hierarchy is held by py::smart_holder (`py::classh<T>` for short), bases are never
-// py::module_local(), exceptions are thrown as novaphy::Error (the core translates them), and the GIL is released
-// around steps, loads and kernel compiles.
+// py::module_local(), exceptions are thrown as novaphy::Error (the core translates them), and the GIL is
+// released around steps, loads and kernel compiles.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -26,18 +26,19 @@ inline std::string internals_version(std::string_view id) {
   return std::string(id.substr(0, id.find('_')));
 }
 
-/// What NOVAPHY_PYTHON_MODULE does before any type is touched: imports the core, refuses an extension of another
-/// pybind11 (their classes would not know each other), and has the runtime load the module that the extension binds.
-/// Raises ImportError with the whole reason.
+/// What NOVAPHY_PYTHON_MODULE does before any type is touched: imports the core, refuses an extension of
+/// another pybind11 (their classes would not know each other), and has the runtime load the module that the
+/// extension binds. Raises ImportError with the whole reason.
 inline void begin_extension(const char* extension, const char* module) {
   const py::module_ core = py::module_::import("novaphy._core");
   const std::string theirs = py::str(core.attr("pybind_internals"));
   const std::string ours = PYBIND11_INTERNALS_ID;
   if (theirs != ours) {
     const bool same_version = internals_version(ours) == internals_version(theirs);
-    throw py::import_error(text(extension, " was built with pybind11 internals ", same_version ? ours : internals_version(ours),
-                                ", novaphy has ", same_version ? theirs : internals_version(theirs),
-                                "; rebuild with pybind11 ", std::string(py::str(core.attr("pybind_version")))));
+    throw py::import_error(text(extension, " was built with pybind11 internals ",
+                                same_version ? ours : internals_version(ours), ", novaphy has ",
+                                same_version ? theirs : internals_version(theirs), "; rebuild with pybind11 ",
+                                std::string(py::str(core.attr("pybind_version")))));
   }
   core.attr("require_module")(module, extension);
 }
@@ -50,10 +51,10 @@ inline void begin_extension(const char* extension, const char* module) {
 #endif
 
 /// Defines the init function of extension `name`; the body that follows fills `m`.
-#define NOVAPHY_PYTHON_MODULE(name, m)                                          \
-  static void novaphy_fill_##name(::pybind11::module_& m);                      \
-  PYBIND11_MODULE(name, novaphy_module_) {                                      \
-    ::novaphy::python::begin_extension(#name, NOVAPHY_PYTHON_PLUGIN_MODULE);    \
-    novaphy_fill_##name(novaphy_module_);                                       \
-  }                                                                             \
+#define NOVAPHY_PYTHON_MODULE(name, m)                                       \
+  static void novaphy_fill_##name(::pybind11::module_& m);                   \
+  PYBIND11_MODULE(name, novaphy_module_) {                                   \
+    ::novaphy::python::begin_extension(#name, NOVAPHY_PYTHON_PLUGIN_MODULE); \
+    novaphy_fill_##name(novaphy_module_);                                    \
+  }                                                                          \
   static void novaphy_fill_##name(::pybind11::module_& m)

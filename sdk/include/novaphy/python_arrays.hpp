@@ -24,10 +24,14 @@ namespace py = pybind11;
 
 inline py::dtype numpy_dtype(DType dtype) {
   switch (dtype) {
-    case DType::f32: return py::dtype::of<float>();
-    case DType::i32: return py::dtype::of<std::int32_t>();
-    case DType::u32: return py::dtype::of<std::uint32_t>();
-    case DType::u8: return py::dtype::of<std::uint8_t>();
+    case DType::f32:
+      return py::dtype::of<float>();
+    case DType::i32:
+      return py::dtype::of<std::int32_t>();
+    case DType::u32:
+      return py::dtype::of<std::uint32_t>();
+    case DType::u8:
+      return py::dtype::of<std::uint8_t>();
   }
   fail(ErrorKind::type, "dtype ", static_cast<int>(dtype), " has no NumPy type");
 }
@@ -62,7 +66,8 @@ inline std::string describe(const DeviceArray& array) {
 }
 
 namespace detail {
-/// A NumPy array on the memory itself, with the storage as its base. `writable` is NumPy's flag and nothing more.
+/// A NumPy array on the memory itself, with the storage as its base. `writable` is NumPy's flag and nothing
+/// more.
 inline py::array numpy_on(const DeviceArray& array, bool writable) {
   require_cpu(array, "numpy()");
   const std::shared_ptr<Storage>& storage = array.storage();
@@ -78,8 +83,8 @@ inline py::array numpy_on(const DeviceArray& array, bool writable) {
 }
 }  // namespace detail
 
-/// Zero copy. A writable view lets others write behind the engine's back, so the storage counts as escaped from then
-/// on: a recording compares its contents instead of trusting its version.
+/// Zero copy. A writable view lets others write behind the engine's back, so the storage counts as escaped
+/// from then on: a recording compares its contents instead of trusting its version.
 inline py::array numpy_view(const DeviceArray& array, bool writable) {
   if (writable && array.storage()) array.storage()->mark_escaped();
   return detail::numpy_on(array, writable);
@@ -141,8 +146,8 @@ py::capsule dlpack_export(const DeviceArray& array, const char* name) {
 }
 }  // namespace detail
 
-/// The value of `__dlpack__(max_version=...)`. Readers of DLPack 1 are told that the memory is read-only; older ones
-/// cannot be told, so the storage counts as escaped.
+/// The value of `__dlpack__(max_version=...)`. Readers of DLPack 1 are told that the memory is read-only;
+/// older ones cannot be told, so the storage counts as escaped.
 inline py::capsule dlpack_capsule(const DeviceArray& array, const py::object& max_version) {
   const bool versioned = !max_version.is_none() && max_version[py::int_(0)].cast<int>() >= 1;
   if (!versioned) {
@@ -150,13 +155,15 @@ inline py::capsule dlpack_capsule(const DeviceArray& array, const py::object& ma
     return detail::dlpack_export<dlpack::Managed>(array, "dltensor");
   }
   py::capsule capsule = detail::dlpack_export<dlpack::ManagedVersioned>(array, "dltensor_versioned");
-  auto* managed = static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
+  auto* managed =
+      static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
   managed->version = {1, 0};
   managed->flags = dlpack::kReadOnly;
   return capsule;
 }
 
-/// What a conversion into the engine wants. `where` begins the message ("add_particles: pos"); extents of -1 are free.
+/// What a conversion into the engine wants. `where` begins the message ("add_particles: pos"); extents of -1
+/// are free.
 struct ArrayWant {
   std::string where;
   DType dtype = DType::f32;
@@ -182,8 +189,8 @@ inline py::array floats_from_doubles(const py::array& doubles, const ArrayWant& 
   float* to = out.mutable_data();
   for (py::ssize_t i = 0; i < source.size(); ++i) {
     to[i] = static_cast<float>(source.data()[i]);
-    NOVAPHY_REQUIRE(!std::isinf(to[i]) || std::isinf(source.data()[i]), ErrorKind::value, wanted(want), ", and ",
-                    source.data()[i], " is too large for float32");
+    NOVAPHY_REQUIRE(!std::isinf(to[i]) || std::isinf(source.data()[i]), ErrorKind::value, wanted(want),
+                    ", and ", source.data()[i], " is too large for float32");
   }
   return out;
 }
@@ -195,21 +202,22 @@ inline py::array integers_in_range(const py::array& given, const ArrayWant& want
                             : want.dtype == DType::u32 ? std::numeric_limits<std::uint32_t>::max()
                                                        : std::numeric_limits<std::uint8_t>::max();
   for (py::ssize_t i = 0; i < source.size(); ++i)
-    NOVAPHY_REQUIRE(source.data()[i] >= low && source.data()[i] <= high, ErrorKind::value, wanted(want), ", and ",
-                    source.data()[i], " does not fit");
+    NOVAPHY_REQUIRE(source.data()[i] >= low && source.data()[i] <= high, ErrorKind::value, wanted(want),
+                    ", and ", source.data()[i], " does not fit");
   return source.attr("astype")(numpy_dtype(want.dtype));
 }
 }  // namespace detail
 
-/// A packed NumPy array of the wanted type from anything array-like (lists, any number type, strided views, DLPack).
-/// Values are converted, bits never reinterpreted. TypeError and ShapeMismatchError name the argument, and type and
-/// shape wanted and given.
+/// A packed NumPy array of the wanted type from anything array-like (lists, any number type, strided views,
+/// DLPack). Values are converted, bits never reinterpreted. TypeError and ShapeMismatchError name the
+/// argument, and type and shape wanted and given.
 inline py::array convert_array(const py::handle& value, const ArrayWant& want) {
   py::array given;
   try {
     given = py::module_::import("numpy").attr("asarray")(value);
   } catch (const py::error_already_set& error) {
-    fail(ErrorKind::type, detail::wanted(want), ", got ", std::string(py::str(py::type::handle_of(value).attr("__name__"))),
+    fail(ErrorKind::type, detail::wanted(want), ", got ",
+         std::string(py::str(py::type::handle_of(value).attr("__name__"))),
          " that is no array: ", std::string(py::str(error.value())));
   }
   std::vector<std::int64_t> shape(given.shape(), given.shape() + given.ndim());
@@ -217,10 +225,12 @@ inline py::array convert_array(const py::handle& value, const ArrayWant& want) {
   const char kind = given.dtype().kind();
   const bool whole = kind == 'i' || kind == 'u' || kind == 'b';
   const bool no_values = given.size() == 0;  // an empty list is float64 to NumPy
-  NOVAPHY_REQUIRE(whole || (kind == 'f' && (want.dtype == DType::f32 || no_values)), ErrorKind::type, detail::wanted(want),
-                  ", got ", got, want.dtype == DType::f32 ? "" : "; round it yourself, for example with .astype('int32')");
+  NOVAPHY_REQUIRE(whole || (kind == 'f' && (want.dtype == DType::f32 || no_values)), ErrorKind::type,
+                  detail::wanted(want), ", got ", got,
+                  want.dtype == DType::f32 ? "" : "; round it yourself, for example with .astype('int32')");
   bool fits = shape.size() == want.shape.size();
-  for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = want.shape[i] < 0 || want.shape[i] == shape[i];
+  for (std::size_t i = 0; fits && i < shape.size(); ++i)
+    fits = want.shape[i] < 0 || want.shape[i] == shape[i];
   // an empty sequence stands for no rows of any width
   if (!fits && no_values && shape.size() == 1 && !want.shape.empty() && want.shape[0] <= 0) {
     std::vector<py::ssize_t> rows(want.shape.begin(), want.shape.end());
@@ -237,9 +247,9 @@ inline py::array convert_array(const py::handle& value, const ArrayWant& want) {
 inline void assign_array(DeviceArray& target, const py::handle& value, const std::string& where) {
   if (py::isinstance<DeviceArray>(value)) {
     const auto& source = value.cast<const DeviceArray&>();
-    NOVAPHY_REQUIRE(source.dtype() == target.dtype(), ErrorKind::type, where, " wants ", to_string(target.dtype()),
-                    " of shape ", to_string(target.shape()), ", got ", to_string(source.dtype()), " of shape ",
-                    to_string(source.shape()));
+    NOVAPHY_REQUIRE(source.dtype() == target.dtype(), ErrorKind::type, where, " wants ",
+                    to_string(target.dtype()), " of shape ", to_string(target.shape()), ", got ",
+                    to_string(source.dtype()), " of shape ", to_string(source.shape()));
     NOVAPHY_REQUIRE(source.shape() == target.shape(), ErrorKind::shape_mismatch, where, " wants ",
                     to_string(target.dtype()), " of shape ", to_string(target.shape()), ", got ",
                     to_string(source.dtype()), " of shape ", to_string(source.shape()));
@@ -252,10 +262,11 @@ inline void assign_array(DeviceArray& target, const py::handle& value, const std
 }
 
 /// A new array from anything array-like of the given type; its shape is the value's.
-inline DeviceArray new_array(const py::handle& value, DType dtype, const std::string& where, Device device = {}) {
+inline DeviceArray new_array(const py::handle& value, DType dtype, const std::string& where,
+                             Device device = {}) {
   const py::array given = py::module_::import("numpy").attr("asarray")(value);
-  NOVAPHY_REQUIRE(given.ndim() <= Shape::kMaxDims, ErrorKind::shape_mismatch, where, " takes at most ", Shape::kMaxDims,
-                  " dimensions, got ", given.ndim());
+  NOVAPHY_REQUIRE(given.ndim() <= Shape::kMaxDims, ErrorKind::shape_mismatch, where, " takes at most ",
+                  Shape::kMaxDims, " dimensions, got ", given.ndim());
   const std::vector<std::int64_t> extents(given.shape(), given.shape() + given.ndim());
   DeviceArray out(dtype, Shape(std::span<const std::int64_t>(extents)), device);
   assign_array(out, given, where);
