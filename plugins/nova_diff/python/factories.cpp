@@ -40,7 +40,9 @@ DType dtype_of_data(const py::object& data) {
   if (!py::hasattr(data, "dtype")) return DType::f32;
   const py::object own = data.attr("dtype");
   for (const DType dtype : {DType::i32, DType::u32, DType::u8})
-    if (own.equal(novaphy::python::numpy_dtype(dtype)) || (py::isinstance<DType>(own) && own.cast<DType>() == dtype)) return dtype;
+    if (own.equal(novaphy::python::numpy_dtype(dtype)) ||
+        (py::isinstance<DType>(own) && own.cast<DType>() == dtype))
+      return dtype;
   return DType::f32;
 }
 
@@ -49,20 +51,27 @@ Tensor from_data(const py::object& data, const py::object& device, bool requires
   return out.set_requires_grad(requires_grad);
 }
 
-Tensor filled(const ShapeArgument& shape, float value, DType dtype, const py::object& device, bool requires_grad) {
+Tensor filled(const ShapeArgument& shape, float value, DType dtype, const py::object& device,
+              bool requires_grad) {
   Tensor out(shape_of(shape), dtype, device_of(device));
   if (value != 0.0f && out.size() > 0) {
-    NOVAPHY_REQUIRE(dtype == DType::f32 || value == 1.0f, ErrorKind::type, "nova.full: an integer tensor is filled with 0 or 1, or made with "
-                    "nova.tensor from an integer array; ", value, " was given");
-    if (dtype == DType::f32) std::fill_n(out.array().write<float>().data(), out.size(), value);
-    else if (dtype == DType::u8) std::fill_n(out.array().write<std::uint8_t>().data(), out.size(), std::uint8_t{1});
-    else std::fill_n(static_cast<std::uint32_t*>(out.storage()->mutable_data()), out.size(), 1u);
+    NOVAPHY_REQUIRE(dtype == DType::f32 || value == 1.0f, ErrorKind::type,
+                    "nova.full: an integer tensor is filled with 0 or 1, or made with "
+                    "nova.tensor from an integer array; ",
+                    value, " was given");
+    if (dtype == DType::f32)
+      std::fill_n(out.array().write<float>().data(), out.size(), value);
+    else if (dtype == DType::u8)
+      std::fill_n(out.array().write<std::uint8_t>().data(), out.size(), std::uint8_t{1});
+    else
+      std::fill_n(static_cast<std::uint32_t*>(out.storage()->mutable_data()), out.size(), 1u);
   }
   return out.set_requires_grad(requires_grad);
 }
 
 std::string describe(const py::array& array) {
-  return novaphy::text(std::string(py::str(array.dtype())), " of shape ", std::string(py::str(array.attr("shape"))));
+  return novaphy::text(std::string(py::str(array.dtype())), " of shape ",
+                       std::string(py::str(array.attr("shape"))));
 }
 
 /// Keeps a Python object alive from C++, from any thread.
@@ -79,47 +88,70 @@ Tensor over_memory(const py::object& source, bool requires_grad) {
     if (requires_grad) out.set_requires_grad(true);
     return out;
   }
-  const bool has_memory = py::hasattr(source, "__array_interface__") || py::hasattr(source, "__dlpack__") || py::hasattr(source, "__array__");
+  const bool has_memory = py::hasattr(source, "__array_interface__") || py::hasattr(source, "__dlpack__") ||
+                          py::hasattr(source, "__array__");
   NOVAPHY_REQUIRE(has_memory, ErrorKind::type, "nova.as_tensor: wants packed float32 memory, got ",
-                  std::string(py::str(py::type::of(source).attr("__name__"))), "; nova.tensor copies anything array-like");
+                  std::string(py::str(py::type::of(source).attr("__name__"))),
+                  "; nova.tensor copies anything array-like");
   const py::module_ numpy = py::module_::import("numpy");
-  const py::array array = py::hasattr(source, "__array_interface__") || !py::hasattr(source, "__dlpack__") ? numpy.attr("asarray")(source)
-                                                                                                           : numpy.attr("from_dlpack")(source);
+  const py::array array = py::hasattr(source, "__array_interface__") || !py::hasattr(source, "__dlpack__")
+                              ? numpy.attr("asarray")(source)
+                              : numpy.attr("from_dlpack")(source);
   NOVAPHY_REQUIRE(array.dtype().equal(novaphy::python::numpy_dtype(DType::f32)), ErrorKind::type,
-                  "nova.as_tensor: wants packed float32 memory, got ", describe(array), "; nova.tensor converts with a copy");
-  NOVAPHY_REQUIRE(array.flags() & py::array::c_style, ErrorKind::value, "nova.as_tensor: wants packed float32 memory, got ", describe(array),
-                  " with strides ", std::string(py::str(array.attr("strides"))), "; nova.tensor copies it");
+                  "nova.as_tensor: wants packed float32 memory, got ", describe(array),
+                  "; nova.tensor converts with a copy");
+  NOVAPHY_REQUIRE(array.flags() & py::array::c_style, ErrorKind::value,
+                  "nova.as_tensor: wants packed float32 memory, got ", describe(array), " with strides ",
+                  std::string(py::str(array.attr("strides"))), "; nova.tensor copies it");
   NOVAPHY_REQUIRE(array.writeable(), ErrorKind::value, "nova.as_tensor: the memory of ", describe(array),
                   " is read-only, and a tensor can be written; nova.tensor copies it");
-  NOVAPHY_REQUIRE(array.ndim() <= Shape::kMaxDims, ErrorKind::shape_mismatch, "nova.as_tensor: takes at most ", Shape::kMaxDims,
-                  " dimensions, got ", array.ndim());
+  NOVAPHY_REQUIRE(array.ndim() <= Shape::kMaxDims, ErrorKind::shape_mismatch,
+                  "nova.as_tensor: takes at most ", Shape::kMaxDims, " dimensions, got ", array.ndim());
   const std::vector<std::int64_t> extents(array.shape(), array.shape() + array.ndim());
-  auto storage = Storage::wrap(array.request().ptr, static_cast<std::size_t>(array.nbytes()), Device{}, keep_alive(array), true);
-  return Tensor(DeviceArray(std::move(storage), DType::f32, Shape(std::span<const std::int64_t>(extents)))).set_requires_grad(requires_grad);
+  auto storage = Storage::wrap(array.request().ptr, static_cast<std::size_t>(array.nbytes()), Device{},
+                               keep_alive(array), true);
+  return Tensor(DeviceArray(std::move(storage), DType::f32, Shape(std::span<const std::int64_t>(extents))))
+      .set_requires_grad(requires_grad);
 }
 
 }  // namespace
 
 void bind_factories(py::module_& m) {
-  m.def("tensor", &from_data, py::arg("data"), py::kw_only(), py::arg("device") = py::none(), py::arg("requires_grad") = false,
+  m.def("tensor", &from_data, py::arg("data"), py::kw_only(), py::arg("device") = py::none(),
+        py::arg("requires_grad") = false,
         "Copies anything array-like. float32, unless the data is an array of int32, uint32 or uint8.");
-  m.def("zeros", [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
-    return filled(shape, 0.0f, dtype, device, requires_grad);
-  }, py::arg("shape"), py::kw_only(), py::arg("dtype") = DType::f32, py::arg("device") = py::none(), py::arg("requires_grad") = false);
-  m.def("empty", [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
-    return filled(shape, 0.0f, dtype, device, requires_grad);
-  }, py::arg("shape"), py::kw_only(), py::arg("dtype") = DType::f32, py::arg("device") = py::none(), py::arg("requires_grad") = false,
-        "Like zeros: memory is always cleared.");
-  m.def("ones", [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
-    return filled(shape, 1.0f, dtype, device, requires_grad);
-  }, py::arg("shape"), py::kw_only(), py::arg("dtype") = DType::f32, py::arg("device") = py::none(), py::arg("requires_grad") = false);
-  m.def("full", &filled, py::arg("shape"), py::arg("value"), py::kw_only(), py::arg("dtype") = DType::f32, py::arg("device") = py::none(),
-        py::arg("requires_grad") = false);
-  m.def("zeros_like", [](const Tensor& like, bool requires_grad) {
-    return Tensor(like.shape(), like.dtype(), like.array().device()).set_requires_grad(requires_grad);
-  }, py::arg("tensor"), py::kw_only(), py::arg("requires_grad") = false);
+  m.def(
+      "zeros",
+      [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
+        return filled(shape, 0.0f, dtype, device, requires_grad);
+      },
+      py::arg("shape"), py::kw_only(), py::arg("dtype") = DType::f32, py::arg("device") = py::none(),
+      py::arg("requires_grad") = false);
+  m.def(
+      "empty",
+      [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
+        return filled(shape, 0.0f, dtype, device, requires_grad);
+      },
+      py::arg("shape"), py::kw_only(), py::arg("dtype") = DType::f32, py::arg("device") = py::none(),
+      py::arg("requires_grad") = false, "Like zeros: memory is always cleared.");
+  m.def(
+      "ones",
+      [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
+        return filled(shape, 1.0f, dtype, device, requires_grad);
+      },
+      py::arg("shape"), py::kw_only(), py::arg("dtype") = DType::f32, py::arg("device") = py::none(),
+      py::arg("requires_grad") = false);
+  m.def("full", &filled, py::arg("shape"), py::arg("value"), py::kw_only(), py::arg("dtype") = DType::f32,
+        py::arg("device") = py::none(), py::arg("requires_grad") = false);
+  m.def(
+      "zeros_like",
+      [](const Tensor& like, bool requires_grad) {
+        return Tensor(like.shape(), like.dtype(), like.array().device()).set_requires_grad(requires_grad);
+      },
+      py::arg("tensor"), py::kw_only(), py::arg("requires_grad") = false);
   m.def("as_tensor", &over_memory, py::arg("obj"), py::arg("requires_grad") = false,
-        "A tensor over packed float32 memory of another library, without a copy. TypeError for other types, ValueError for memory that is "
+        "A tensor over packed float32 memory of another library, without a copy. TypeError for other types, "
+        "ValueError for memory that is "
         "not packed or may not be written.");
 }
 

@@ -23,8 +23,10 @@ std::unique_ptr<Tape> make_tape(const std::string& on_overwrite) {
 
 void run_backward(Tape& self, const Tensor& loss, const std::optional<Tensor>& grad) {
   const py::gil_scoped_release unlocked;
-  if (grad) self.backward(loss, *grad);
-  else self.backward(loss);
+  if (grad)
+    self.backward(loss, *grad);
+  else
+    self.backward(loss);
 }
 
 std::string report_text(const TapeReport& report) {
@@ -47,27 +49,32 @@ struct NoGradContext {
 
 void bind_tape(py::module_& m) {
   py::class_<TapeReport>(m, "TapeReport", "What a recording knows after backward.")
-      .def_readonly("leaves_without_path", &TapeReport::leaves_without_path,
-                    "Arrays that require gradient and that the loss does not depend on; their gradient is None.")
-      .def_readonly("cuts", &TapeReport::cuts, "Integer results of differentiable input: gradient ends there.")
+      .def_readonly(
+          "leaves_without_path", &TapeReport::leaves_without_path,
+          "Arrays that require gradient and that the loss does not depend on; their gradient is None.")
+      .def_readonly("cuts", &TapeReport::cuts,
+                    "Integer results of differentiable input: gradient ends there.")
       .def("__str__", &report_text)
       .def("__repr__", &report_text);
 
   py::class_<Tape>(m, "Tape", "Records the operations of a 'with' block and differentiates them in reverse.")
       .def(py::init(&make_tape), py::arg("on_overwrite") = "error")
-      .def("__enter__", [](py::object self) {
-        self.cast<Tape&>().open();
-        return self;
-      })
+      .def("__enter__",
+           [](py::object self) {
+             self.cast<Tape&>().open();
+             return self;
+           })
       .def("__exit__", [](Tape& self, const py::args&) { self.close(); })
       .def("backward", &run_backward, py::arg("loss"), py::arg("grad") = py::none(),
-           "Adds d(loss)/d(array) to .grad of every array that requires it and that the loss depends on. `grad` is the cotangent of a loss "
+           "Adds d(loss)/d(array) to .grad of every array that requires it and that the loss depends on. "
+           "`grad` is the cotangent of a loss "
            "with more than one element.")
       .def("zero", &Tape::zero, "Drops the gradients of all arrays on this tape.")
       .def("reset", &Tape::reset, "Drops the records.")
       .def("report", &Tape::report)
       .def_property_readonly("record_count", &Tape::record_count)
-      .def_property_readonly("memory_bytes", &Tape::memory_bytes, "Bytes of the recording itself; forward values stay in the arrays.");
+      .def_property_readonly("memory_bytes", &Tape::memory_bytes,
+                             "Bytes of the recording itself; forward values stay in the arrays.");
 
   py::class_<NoGradContext>(m, "no_grad", "Operations of a 'with nova.no_grad():' block are not recorded.")
       .def(py::init<>())

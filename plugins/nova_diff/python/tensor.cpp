@@ -36,41 +36,56 @@ py::object as_numpy(const Tensor& self, const py::object& dtype, const py::objec
 }
 
 std::string repr(const Tensor& self) {
-  return text("Tensor(shape=", std::string(py::str(novaphy::python::shape_tuple(self.shape()))), ", dtype=", to_string(self.dtype()),
-              ", device='", to_string(self.array().device()), "'", self.requires_grad() ? ", requires_grad=True)" : ")");
+  return text("Tensor(shape=", std::string(py::str(novaphy::python::shape_tuple(self.shape()))),
+              ", dtype=", to_string(self.dtype()), ", device='", to_string(self.array().device()), "'",
+              self.requires_grad() ? ", requires_grad=True)" : ")");
 }
 
 void bind_properties(py::class_<Tensor>& c) {
-  c.def_property_readonly("shape", [](const Tensor& self) { return novaphy::python::shape_tuple(self.shape()); })
+  c.def_property_readonly("shape",
+                          [](const Tensor& self) { return novaphy::python::shape_tuple(self.shape()); })
       .def_property_readonly("ndim", [](const Tensor& self) { return self.shape().ndim(); })
       .def_property_readonly("size", &Tensor::size)
       .def_property_readonly("dtype", &Tensor::dtype)
       .def_property_readonly("device", [](const Tensor& self) { return self.array().device(); })
-      .def_property("requires_grad", &Tensor::requires_grad, [](Tensor& self, bool wanted) { self.set_requires_grad(wanted); },
-                    "Whether backward keeps the gradient of this array. TypeError for integer tensors.")
-      .def_property_readonly("grad", &Tensor::grad,
-                             "The gradient that backward left; None before, and where the loss did not depend on this array. "
-                             "GradientNotReadyError inside an open recording.")
-      .def_property_readonly("is_external", [](const Tensor& self) { return self.storage() && self.storage()->is_external(); },
-                             "Whether another library owns the memory.")
+      .def_property(
+          "requires_grad", &Tensor::requires_grad,
+          [](Tensor& self, bool wanted) { self.set_requires_grad(wanted); },
+          "Whether backward keeps the gradient of this array. TypeError for integer tensors.")
+      .def_property_readonly(
+          "grad", &Tensor::grad,
+          "The gradient that backward left; None before, and where the loss did not depend on this array. "
+          "GradientNotReadyError inside an open recording.")
+      .def_property_readonly(
+          "is_external", [](const Tensor& self) { return self.storage() && self.storage()->is_external(); },
+          "Whether another library owns the memory.")
       .def_property_readonly("ptr", [](const Tensor& self) {
         return reinterpret_cast<std::uintptr_t>(self.storage() ? self.storage()->data() : nullptr);
       });
 }
 
 void bind_memory(py::class_<Tensor>& c) {
-  c.def("numpy", [](const Tensor& self, bool writable) { return novaphy::python::numpy_view(self.array(), writable); }, py::kw_only(),
-        py::arg("writable") = false,
-        "A zero-copy view. A writable one makes recordings compare contents, because writes through it are unseen.")
+  c.def(
+       "numpy",
+       [](const Tensor& self, bool writable) { return novaphy::python::numpy_view(self.array(), writable); },
+       py::kw_only(), py::arg("writable") = false,
+       "A zero-copy view. A writable one makes recordings compare contents, because writes through it are "
+       "unseen.")
       .def("__array__", &as_numpy, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
-      .def_property_readonly("__array_interface__", [](const Tensor& self) { return novaphy::python::array_interface(self.array()); })
-      .def("__dlpack__", [](const Tensor& self, const py::object&, const py::object& max_version, const py::object&, const py::object&) {
-        return novaphy::python::dlpack_capsule(self.array(), max_version);
-      }, py::kw_only(), py::arg("stream") = py::none(), py::arg("max_version") = py::none(), py::arg("dl_device") = py::none(),
-         py::arg("copy") = py::none())
-      .def("__dlpack_device__", [](const Tensor& self) { return novaphy::python::dlpack_device(self.array()); })
+      .def_property_readonly(
+          "__array_interface__",
+          [](const Tensor& self) { return novaphy::python::array_interface(self.array()); })
+      .def(
+          "__dlpack__",
+          [](const Tensor& self, const py::object&, const py::object& max_version, const py::object&,
+             const py::object&) { return novaphy::python::dlpack_capsule(self.array(), max_version); },
+          py::kw_only(), py::arg("stream") = py::none(), py::arg("max_version") = py::none(),
+          py::arg("dl_device") = py::none(), py::arg("copy") = py::none())
+      .def("__dlpack_device__",
+           [](const Tensor& self) { return novaphy::python::dlpack_device(self.array()); })
       .def("__len__", [](const Tensor& self) {
-        NOVAPHY_REQUIRE(self.shape().ndim() > 0, ErrorKind::type, "len() of a nova.Tensor: it has no dimensions");
+        NOVAPHY_REQUIRE(self.shape().ndim() > 0, ErrorKind::type,
+                        "len() of a nova.Tensor: it has no dimensions");
         return self.rows();
       });
 }
@@ -85,23 +100,29 @@ void bind_tensor(py::module_& m) {
       .value("U8", DType::u8);
 
   py::class_<Tensor> c(m, "Tensor",
-                       "A packed array that takes part in recordings, often a view of an array of the engine. Handles share memory; all "
+                       "A packed array that takes part in recordings, often a view of an array of the "
+                       "engine. Handles share memory; all "
                        "tensors over one array share its gradient.");
-  c.def(py::init([](const DeviceArray& array) { return Tensor(array); }), py::arg("array"), "A view of an array of the engine.");
+  c.def(py::init([](const DeviceArray& array) { return Tensor(array); }), py::arg("array"),
+        "A view of an array of the engine.");
   py::implicitly_convertible<DeviceArray, Tensor>();
   bind_properties(c);
   bind_memory(c);
   c.def("item", &Tensor::item, "The only element. ValueError unless size is 1.")
-      .def("assign", &assign_value, py::arg("value"), "Copies a tensor or anything array-like of this shape into the memory; recorded.")
-      .def("fill_", &Tensor::fill, py::arg("value"), "Recorded: the gradient of what was there before ends here.")
+      .def("assign", &assign_value, py::arg("value"),
+           "Copies a tensor or anything array-like of this shape into the memory; recorded.")
+      .def("fill_", &Tensor::fill, py::arg("value"),
+           "Recorded: the gradient of what was there before ends here.")
       .def("zero_", &Tensor::zero)
       .def("zero_grad", &Tensor::zero_grad, "Drops the gradient: .grad is None again.")
-      .def("clone", &Tensor::clone, "A copy in memory of its own; recorded, so gradient flows back through it.")
+      .def("clone", &Tensor::clone,
+           "A copy in memory of its own; recorded, so gradient flows back through it.")
       .def("detach", &Tensor::detach, "A copy in memory of its own that no gradient flows through.")
       .def("__repr__", &repr);
 
   // What DeviceArray.grad is.
-  m.def("array_grad", [](const DeviceArray& array) { return Tensor(array).grad(); }, py::arg("array"));
+  m.def(
+      "array_grad", [](const DeviceArray& array) { return Tensor(array).grad(); }, py::arg("array"));
 }
 
 }  // namespace nova::python

@@ -22,17 +22,24 @@ void bind_views(py::module_& m) {
   const auto of_model = [&](const char* name, Tensor (*view)(novaphy::Model&, bool), const char* doc) {
     m.def(name, view, py::arg("model"), py::arg("requires_grad") = false, doc);
   };
-  of_model("model_tet_activation_tensor", &model_tet_activation_tensor, "model.particle_tet_activation (T) without a copy.");
-  of_model("model_tet_material_tensor", &model_tet_material_tensor, "model.particle_tet_material (T, 3) without a copy.");
-  of_model("model_tri_activation_tensor", &model_tri_activation_tensor, "model.particle_tri_activation (F) without a copy.");
-  of_model("model_tri_material_tensor", &model_tri_material_tensor, "model.particle_tri_material (F, 5) without a copy.");
+  of_model("model_tet_activation_tensor", &model_tet_activation_tensor,
+           "model.particle_tet_activation (T) without a copy.");
+  of_model("model_tet_material_tensor", &model_tet_material_tensor,
+           "model.particle_tet_material (T, 3) without a copy.");
+  of_model("model_tri_activation_tensor", &model_tri_activation_tensor,
+           "model.particle_tri_activation (F) without a copy.");
+  of_model("model_tri_material_tensor", &model_tri_material_tensor,
+           "model.particle_tri_material (F, 5) without a copy.");
 
-  m.def("particle_point_loss_generated", &particle_point_loss_generated, py::arg("particle_q"), py::arg("particle_index"),
-        py::arg("target_x"), py::arg("target_y"), py::arg("target_z"),
+  m.def("particle_point_loss_generated", &particle_point_loss_generated, py::arg("particle_q"),
+        py::arg("particle_index"), py::arg("target_x"), py::arg("target_y"), py::arg("target_z"),
         "Squared distance of one particle to a target, shape (1,), m^2. IndexError, ShapeMismatchError.");
-  m.def("assign", [](Tensor target, const Tensor& source) { assign(target.array(), source); }, py::arg("target"), py::arg("source"),
-        "A recorded write into an array of the engine or a view of it: later recorded steps read it, and its gradient flows back to "
-        "`source`. ShapeMismatchError.");
+  m.def(
+      "assign", [](Tensor target, const Tensor& source) { assign(target.array(), source); },
+      py::arg("target"), py::arg("source"),
+      "A recorded write into an array of the engine or a view of it: later recorded steps read it, and its "
+      "gradient flows back to "
+      "`source`. ShapeMismatchError.");
 }
 
 }  // namespace nova::python

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times a ball-like substep (one particle, two shapes, two launches) in nanoseconds: forward, recorded, backward.
+// Times a ball-like substep (one particle, two shapes, two launches) in nanoseconds: forward, recorded,
+// backward.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,7 +12,7 @@
 #include "novaphy/nova/losses.hpp"
 #include "novaphy/nova/tape.hpp"
 
-using namespace nova_test;
+namespace nova::test {
 using novaphy::DeviceArray;
 using novaphy::Shape;
 
@@ -19,7 +20,9 @@ namespace {
 
 constexpr int kSubsteps = 288;
 
-DeviceArray filled(std::vector<float> v, Shape shape) { return DeviceArray::from<float>(std::span<const float>(v), shape); }
+DeviceArray filled(std::vector<float> v, Shape shape) {
+  return DeviceArray::from<float>(std::span<const float>(v), shape);
+}
 
 struct Scene {
   explicit Scene(std::int64_t count, bool all_gradients) : n(count) {
@@ -28,33 +31,42 @@ struct Scene {
     for (int s = 0; s < 2; ++s)
       for (std::int64_t e = 0; e < n; ++e) {
         record_data.push_back(static_cast<std::int32_t>(s * n + e));
-        points.insert(points.end(), s == 0 ? std::initializer_list<float>{0, 1.75f, 1} : std::initializer_list<float>{0, -0.5f, 0});
-        normals.insert(normals.end(), s == 0 ? std::initializer_list<float>{0, -1, 0} : std::initializer_list<float>{0, 0, 1});
+        points.insert(points.end(), s == 0 ? std::initializer_list<float>{0, 1.75f, 1}
+                                           : std::initializer_list<float>{0, -0.5f, 0});
+        normals.insert(normals.end(), s == 0 ? std::initializer_list<float>{0, -1, 0}
+                                             : std::initializer_list<float>{0, 0, 1});
       }
     record = DeviceArray::from<std::int32_t>(std::span<const std::int32_t>(record_data), Shape{2 * n});
     flags = DeviceArray::from<std::int32_t>(std::span<const std::int32_t>(flag_data), Shape{n});
     point = filled(points, Shape{2 * n, 3}), normal = filled(normals, Shape{2 * n, 3});
     const auto rows = static_cast<std::size_t>(n);
-    radius = filled(std::vector<float>(rows, 0.1f), Shape{n}), inv_mass = filled(std::vector<float>(rows, 1.0f), Shape{n});
+    radius = filled(std::vector<float>(rows, 0.1f), Shape{n}),
+    inv_mass = filled(std::vector<float>(rows, 1.0f), Shape{n});
     for (int t = 0; t <= kSubsteps; ++t) {
       q.emplace_back(novaphy::DType::f32, Shape{n, 3}), qd.emplace_back(novaphy::DType::f32, Shape{n, 3});
       f.emplace_back(novaphy::DType::f32, Shape{n, 3});
     }
     for (std::size_t e = 0; e < rows; ++e) {
       const float x[3] = {0, -0.5f, 1}, v[3] = {0, 5, -5};
-      std::copy(x, x + 3, q[0].write<float>().data() + 3 * e), std::copy(v, v + 3, qd[0].write<float>().data() + 3 * e);
+      std::copy(x, x + 3, q[0].write<float>().data() + 3 * e),
+          std::copy(v, v + 3, qd[0].write<float>().data() + 3 * e);
     }
     qd[0].storage()->requires_grad = true;
     if (!all_gradients) return;
     for (auto* arrays : {&q, &qd, &f})
       for (DeviceArray& a : *arrays) a.storage()->requires_grad = true;
-    for (DeviceArray* a : {&radius, &inv_mass, &ke, &kd, &kf, &mu, &soft_ke, &soft_kd, &soft_kf, &soft_mu, &gravity})
+    for (DeviceArray* a :
+         {&radius, &inv_mass, &ke, &kd, &kf, &mu, &soft_ke, &soft_kd, &soft_kf, &soft_mu, &gravity})
       a->storage()->requires_grad = true;
   }
 
   void step(std::size_t t) {
-    launch(contact, {q[t], qd[t], f[t], radius, flags, point, normal, ke, kd, kf, mu, soft_ke, soft_kd, soft_kf, soft_mu, record}, {f[t]}, n, 2);
-    launch(integrate, {q[t], qd[t], f[t], inv_mass, flags, gravity, 1e5f, 1.0f / 480}, {q[t + 1], qd[t + 1]}, n);
+    launch(contact,
+           {q[t], qd[t], f[t], radius, flags, point, normal, ke, kd, kf, mu, soft_ke, soft_kd, soft_kf,
+            soft_mu, record},
+           {f[t]}, n, 2);
+    launch(integrate, {q[t], qd[t], f[t], inv_mass, flags, gravity, 1e5f, 1.0f / 480}, {q[t + 1], qd[t + 1]},
+           n);
   }
   void roll() {
     for (std::size_t t = 0; t < kSubsteps; ++t) {
@@ -66,13 +78,18 @@ struct Scene {
   std::int64_t n;
   Kernel contact = make_contact_kernel(), integrate = make_integrate_kernel();
   DeviceArray record, flags, point, normal, radius, inv_mass;
-  DeviceArray ke = filled({1e4f, 1e4f}, Shape{2}), kd = filled({10, 10}, Shape{2}), kf = filled({0, 0}, Shape{2}), mu = filled({0.2f, 0.2f}, Shape{2});
-  DeviceArray soft_ke = filled({1e4f}, Shape{1}), soft_kd = filled({10}, Shape{1}), soft_kf = filled({0}, Shape{1}), soft_mu = filled({0.2f}, Shape{1});
+  DeviceArray ke = filled({1e4f, 1e4f}, Shape{2}), kd = filled({10, 10}, Shape{2}),
+              kf = filled({0, 0}, Shape{2}), mu = filled({0.2f, 0.2f}, Shape{2});
+  DeviceArray soft_ke = filled({1e4f}, Shape{1}), soft_kd = filled({10}, Shape{1}),
+              soft_kf = filled({0}, Shape{1}), soft_mu = filled({0.2f}, Shape{1});
   DeviceArray gravity = filled({0, 0, -9.81f}, Shape{1, 3});
   std::vector<DeviceArray> q, qd, f;
 };
 
-double now() { return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 void measure(std::int64_t rows, bool all_gradients, int rounds) {
   Scene scene(rows, all_gradients);
@@ -96,21 +113,22 @@ void measure(std::int64_t rows, bool all_gradients, int rounds) {
     backward.push_back(now() - start);
     if (i + 1 == rounds) {
       const auto g = Tensor(scene.qd[0]).grad()->array().read<float>();
-      std::printf("  loss %.6f, dL/dv0 (%g, %g, %g)\n", static_cast<double>(loss.item()), static_cast<double>(g[0]), static_cast<double>(g[1]), static_cast<double>(g[2]));
+      std::printf("  loss %.6f, dL/dv0 (%g, %g, %g)\n", static_cast<double>(loss.item()),
+                  static_cast<double>(g[0]), static_cast<double>(g[1]), static_cast<double>(g[2]));
     }
   }
   const auto median = [&](std::vector<double>& v) {
     std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
     return v[v.size() / 2] / kSubsteps;
   };
-  std::printf("  rows %lld, %s: ns per substep: forward %.0f, recorded forward %.0f, backward %.0f\n", static_cast<long long>(rows),
-              all_gradients ? "every array wanted" : "start velocity wanted", median(plain), median(recorded), median(backward));
+  std::printf("  rows %lld, %s: ns per substep: forward %.0f, recorded forward %.0f, backward %.0f\n",
+              static_cast<long long>(rows), all_gradients ? "every array wanted" : "start velocity wanted",
+              median(plain), median(recorded), median(backward));
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? std::stoi(argv[1]) : 200;
+void measure_all(int rounds) {
   measure(1, false, rounds);
   measure(1, true, rounds);
   measure(2000, false, std::max(rounds / 20, 1));
@@ -118,7 +136,14 @@ int main(int argc, char** argv) {
   for (const Kernel* kernel : {&scene.contact, &scene.integrate}) {
     const auto& compiled = *kernel->compiled();
     const Adjoint& full = compiled.adjoint(compiled.differentiable, compiled.float_outputs);
-    std::printf("  %s: %zu instructions, %u registers; full adjoint %zu, %u\n", kernel->name(), compiled.code.code.size(), compiled.code.registers,
-                full.code.code.size(), full.code.registers);
+    std::printf("  %s: %zu instructions, %u registers; full adjoint %zu, %u\n", kernel->name(),
+                compiled.code.code.size(), compiled.code.registers, full.code.code.size(),
+                full.code.registers);
   }
+}
+
+}  // namespace nova::test
+
+int main(int argc, char** argv) {
+  nova::test::measure_all(argc > 1 ? std::stoi(argv[1]) : 200);
 }

@@ -6,14 +6,15 @@
 #include "novaphy/math.hpp"
 #include "test_kernels.hpp"
 
-using namespace nova_test;
+namespace nova::test {
 
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// d(sum of weights * f(a, b)) by a and b.
-std::array<std::vector<float>, 2> differentiate(const Kernel& kernel, const std::vector<float>& a, const std::vector<float>& b,
+std::array<std::vector<float>, 2> differentiate(const Kernel& kernel, const std::vector<float>& a,
+                                                const std::vector<float>& b,
                                                 const std::vector<float>& weights) {
   Tensor x = scalars(a, true), y = scalars(b, true), out(Shape{static_cast<std::int64_t>(a.size())});
   Tape tape;
@@ -22,45 +23,61 @@ std::array<std::vector<float>, 2> differentiate(const Kernel& kernel, const std:
     launch(kernel, {x, y}, {out}, out.rows());
   }
   tape.backward(out, scalars(weights));
-  const auto of = [](const Tensor& t) { return t.grad() ? values(*t.grad()) : std::vector<float>(static_cast<std::size_t>(t.size()), 0.0f); };
+  const auto of = [](const Tensor& t) {
+    return t.grad() ? values(*t.grad()) : std::vector<float>(static_cast<std::size_t>(t.size()), 0.0f);
+  };
   return {of(x), of(y)};
 }
 
 struct Case {
   const char* what;
   Kernel kernel;
-  float a, b;        ///< the point
-  float da, db;      ///< derivatives there, for weight 1
+  float a, b;    ///< the point
+  float da, db;  ///< derivatives there, for weight 1
 };
 
+template <class F>
+Kernel two(F f) {
+  return binary("k", f);
+}
+Vec3E planar(Expr a, Expr b) { return {a, b, 0.0f}; }
+Expr clamp(Expr a) { return min(max(Expr(-1.0f), a), 1.0f); }
+
+// clang-format off
 std::vector<Case> table() {
   return {
-      {"sqrt at 0", binary("k", [](Expr a, Expr b) { return sqrt(a) + b; }), 0, 1, 0, 1},
-      {"sqrt at 4", binary("k", [](Expr a, Expr b) { return sqrt(a) + b; }), 4, 1, 0.25f, 1},
-      {"square by the root at 0", binary("k", [](Expr a, Expr b) { return sqrt(a * a + b * b); }), 0, 0, 0, 0},
-      {"dot(v, v) at 0", binary("k", [](Expr a, Expr b) { return a * a + b * b; }), 0, 0, 0, 0},
-      {"min at a tie", binary("k", [](Expr a, Expr b) { return min(a, b); }), 2, 2, 0, 1},
-      {"min below", binary("k", [](Expr a, Expr b) { return min(a, b); }), 1, 2, 1, 0},
-      {"max at a tie", binary("k", [](Expr a, Expr b) { return max(a, b); }), 2, 2, 0, 1},
-      {"max above", binary("k", [](Expr a, Expr b) { return max(a, b); }), 3, 2, 1, 0},
-      {"clamp inside", binary("k", [](Expr a, Expr) { return min(max(Expr(-1.0f), a), 1.0f); }), 0.5f, 0, 1, 0},
-      {"clamp at its lower edge", binary("k", [](Expr a, Expr) { return min(max(Expr(-1.0f), a), 1.0f); }), -1, 0, 1, 0},
-      {"clamp at its upper edge", binary("k", [](Expr a, Expr) { return min(max(Expr(-1.0f), a), 1.0f); }), 1, 0, 0, 0},
-      {"clamp outside", binary("k", [](Expr a, Expr) { return min(max(Expr(-1.0f), a), 1.0f); }), 2, 0, 0, 0},
-      {"abs at 0", binary("k", [](Expr a, Expr) { return abs(a); }), 0, 0, 1, 0},
-      {"abs below 0", binary("k", [](Expr a, Expr) { return abs(a); }), -3, 0, -1, 0},
-      {"sign times v", binary("k", [](Expr a, Expr) { return select(a > 0.0f, 1.0f, -1.0f) * a; }), -3, 0, -1, 0},
-      {"division", binary("k", [](Expr a, Expr b) { return a / b; }), 1, 2, 0.5f, -0.25f},
-      {"select, arm taken", binary("k", [](Expr a, Expr b) { return select(b > 0.0f, a / b, a); }), 1, 2, 0.5f, -0.25f},
-      {"select, infinite arm not taken", binary("k", [](Expr a, Expr b) { return select(b > 0.0f, a / b, a); }), 1, 0, 1, 0},
-      {"select, NaN arm not taken", binary("k", [](Expr a, Expr b) { return select(b > 0.0f, sqrt(b) * a / b, a); }), 1, -1, 1, 0},
-      {"fma", binary("k", [](Expr a, Expr b) { return fma(a, b, a); }), 3, 5, 6, 3},
-      {"unit length at 0", binary("k", [](Expr a, Expr b) { return novaphy::normalize(Vec3E{a, b, 0.0f}).x; }), 0, 0, 0, 0},
-      {"length at 0", binary("k", [](Expr a, Expr b) { return novaphy::length(Vec3E{a, b, 0.0f}); }), 0, 0, 0, 0},
-      {"drag -c |v| v at rest", binary("k", [](Expr a, Expr b) { return Expr(-0.5f) * novaphy::length(Vec3E{a, b, 0.0f}) * a; }), 0, 0, 0, 0},
-      {"quaternion without length", binary("k", [](Expr a, Expr b) { return novaphy::normalize(QuatE{a, b, 0.0f, 0.0f}).x; }), 0, 0, 0, 0},
+      {"sqrt at 0", two([](Expr a, Expr b) { return sqrt(a) + b; }), 0, 1, 0, 1},
+      {"sqrt at 4", two([](Expr a, Expr b) { return sqrt(a) + b; }), 4, 1, 0.25f, 1},
+      {"square by the root at 0", two([](Expr a, Expr b) { return sqrt(a * a + b * b); }), 0, 0, 0, 0},
+      {"dot(v, v) at 0", two([](Expr a, Expr b) { return a * a + b * b; }), 0, 0, 0, 0},
+      {"min at a tie", two([](Expr a, Expr b) { return min(a, b); }), 2, 2, 0, 1},
+      {"min below", two([](Expr a, Expr b) { return min(a, b); }), 1, 2, 1, 0},
+      {"max at a tie", two([](Expr a, Expr b) { return max(a, b); }), 2, 2, 0, 1},
+      {"max above", two([](Expr a, Expr b) { return max(a, b); }), 3, 2, 1, 0},
+      {"clamp inside", two([](Expr a, Expr) { return clamp(a); }), 0.5f, 0, 1, 0},
+      {"clamp at its lower edge", two([](Expr a, Expr) { return clamp(a); }), -1, 0, 1, 0},
+      {"clamp at its upper edge", two([](Expr a, Expr) { return clamp(a); }), 1, 0, 0, 0},
+      {"clamp outside", two([](Expr a, Expr) { return clamp(a); }), 2, 0, 0, 0},
+      {"abs at 0", two([](Expr a, Expr) { return abs(a); }), 0, 0, 1, 0},
+      {"abs below 0", two([](Expr a, Expr) { return abs(a); }), -3, 0, -1, 0},
+      {"sign times v", two([](Expr a, Expr) { return select(a > 0.0f, 1.0f, -1.0f) * a; }), -3, 0, -1, 0},
+      {"division", two([](Expr a, Expr b) { return a / b; }), 1, 2, 0.5f, -0.25f},
+      {"select, arm taken",
+       two([](Expr a, Expr b) { return select(b > 0.0f, a / b, a); }), 1, 2, 0.5f, -0.25f},
+      {"select, infinite arm not taken",
+       two([](Expr a, Expr b) { return select(b > 0.0f, a / b, a); }), 1, 0, 1, 0},
+      {"select, NaN arm not taken",
+       two([](Expr a, Expr b) { return select(b > 0.0f, sqrt(b) * a / b, a); }), 1, -1, 1, 0},
+      {"fma", two([](Expr a, Expr b) { return fma(a, b, a); }), 3, 5, 6, 3},
+      {"unit length at 0", two([](Expr a, Expr b) { return normalize(planar(a, b)).x; }), 0, 0, 0, 0},
+      {"length at 0", two([](Expr a, Expr b) { return length(planar(a, b)); }), 0, 0, 0, 0},
+      {"drag -c |v| v at rest",
+       two([](Expr a, Expr b) { return Expr(-0.5f) * length(planar(a, b)) * a; }), 0, 0, 0, 0},
+      {"quaternion without length",
+       two([](Expr a, Expr b) { return normalize(QuatE{a, b, 0.0f, 0.0f}).x; }), 0, 0, 0, 0},
   };
 }
+// clang-format on
 
 }  // namespace
 
@@ -97,7 +114,8 @@ TEST_CASE("a division by zero is annihilated where nobody asks for it, and hones
 
 TEST_CASE("the squared length of a vanishing difference has the gradient zero") {
   static const Kernel kernel = make_indexed_expr_kernel_typed_access_n(
-      {.name = "squared", .in = {in("a", Row::vec3), in("b", Row::vec3)}, .out = {out("out", Row::f32)}}, [](KernelScope& k) {
+      {.name = "squared", .in = {in("a", Row::vec3), in("b", Row::vec3)}, .out = {out("out", Row::f32)}},
+      [](KernelScope& k) {
         const Vec3E d = k.vec3("a") - k.vec3("b");
         const Expr l = novaphy::length(d);
         k.write("out", l * l);
@@ -115,7 +133,9 @@ TEST_CASE("the squared length of a vanishing difference has the gradient zero") 
 
 TEST_CASE("a conditional over one array in both arms has the gradient of the arm taken, element by element") {
   static const Kernel kernel = make_indexed_expr_kernel_typed_access_n(
-      {.name = "either", .in = {in("a", Row::f32), in("b", Row::f32), in("flag", Row::i32)}, .out = {out("y", Row::f32)}},
+      {.name = "either",
+       .in = {in("a", Row::f32), in("b", Row::f32), in("flag", Row::i32)},
+       .out = {out("y", Row::f32)}},
       [](KernelScope& k) { k.write("y", select(k.i32("flag") != 0, k.f32("a") / k.f32("b"), k.f32("a"))); });
   Tensor a = scalars({1, 2, 3}, true), b = scalars({2, 4, 8}), y = scalars({0, 0, 0});
   for (const bool flag : {true, false}) {
@@ -132,8 +152,10 @@ TEST_CASE("a conditional over one array in both arms has the gradient of the arm
 }
 
 TEST_CASE("traced min and max treat zeros of both signs and NaN as the float functions do") {
-  const Kernel low = binary("low", [](Expr a, Expr b) { return min(a, b); }), high = binary("high", [](Expr a, Expr b) { return max(a, b); });
-  const float some[] = {0.0f, -0.0f, 1.0f, -1.0f, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
+  const Kernel low = binary("low", [](Expr a, Expr b) { return min(a, b); }),
+               high = binary("high", [](Expr a, Expr b) { return max(a, b); });
+  const float some[] = {
+      0.0f, -0.0f, 1.0f, -1.0f, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
   std::vector<float> a, b;
   for (const float x : some)
     for (const float y : some) a.push_back(x), b.push_back(y);
@@ -141,7 +163,8 @@ TEST_CASE("traced min and max treat zeros of both signs and NaN as the float fun
   launch(low, {scalars(a), scalars(b)}, {smaller}, 49);
   launch(high, {scalars(a), scalars(b)}, {larger}, 49);
   const auto same = [](float x, float y) {
-    return (std::isnan(x) && std::isnan(y)) || std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y);
+    return (std::isnan(x) && std::isnan(y)) ||
+           std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y);
   };
   for (std::size_t i = 0; i < a.size(); ++i) {
     INFO(a[i], " and ", b[i]);
@@ -149,3 +172,5 @@ TEST_CASE("traced min and max treat zeros of both signs and NaN as the float fun
     CHECK(same(values(larger)[i], novaphy::max(a[i], b[i])));
   }
 }
+
+}  // namespace nova::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs: every build and width of the interpreter gives the bits of the scalar reference, and adjoints are right.
+// Random programs: every build and width of the interpreter gives the bits of the scalar reference, and
+// adjoints are right.
 #include <cmath>
 #include <cstring>
 
@@ -9,18 +10,20 @@
 #include "random_program.hpp"
 #include "test_kernels.hpp"
 
-using namespace nova_test;
+namespace nova::test {
 
 namespace {
 
 bool same_bits(float a, float b) {
-  return (std::isnan(a) && std::isnan(b)) || std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+  return (std::isnan(a) && std::isnan(b)) ||
+         std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
 using Columns = std::vector<std::vector<float>>;
 
 /// Runs one program over all rows on one build and width.
-Columns run(machine::Run build, int lanes, const Program& p, const Columns& inputs, std::size_t rows, std::size_t outputs) {
+Columns run(machine::Run build, int lanes, const Program& p, const Columns& inputs, std::size_t rows,
+            std::size_t outputs) {
   const Code code = lower(p);
   std::vector<const void*> arguments;
   for (const auto& column : inputs) arguments.push_back(column.data());
@@ -59,8 +62,8 @@ TEST_CASE("every build and width of the interpreter gives the bits of the scalar
         for (std::size_t k = 0; k < wanted.size(); ++k)
           for (std::size_t e = 0; e < kRows; ++e)
             if (!same_bits(got[k][e], wanted[k][e]))
-              FAIL("build ", build.name, ", ", lanes, " lanes, round ", round, ", output ", k, ", row ", e, ": ", got[k][e], ", want ",
-                   wanted[k][e], "\n", listing(random.program));
+              FAIL("build ", build.name, ", ", lanes, " lanes, round ", round, ", output ", k, ", row ", e,
+                   ": ", got[k][e], ", want ", wanted[k][e], "\n", listing(random.program));
       }
   }
 }
@@ -79,7 +82,8 @@ TEST_CASE("adjoints pass the dot test and agree with differences in float64") {
     Columns inputs;
     for (const float x : row) inputs.push_back({x});
     for (const float x : seeds) inputs.push_back({x});
-    const Columns cotangents = run(machine::fastest(), 1, adjoint, inputs, 1, static_cast<std::size_t>(random.inputs));
+    const Columns cotangents =
+        run(machine::fastest(), 1, adjoint, inputs, 1, static_cast<std::size_t>(random.inputs));
     // <seeds, J direction> by central differences in double
     const double step = 1e-5;
     std::vector<double> ahead(row.begin(), row.end()), behind = ahead;
@@ -129,3 +133,5 @@ TEST_CASE("no random program with guarded roots and divisions gives a NaN gradie
       for (const float g : gradient(leaf)) CHECK(std::isfinite(g));
   }
 }
+
+}  // namespace nova::test

@@ -12,9 +12,7 @@
 #include "novaphy/nova/tape.hpp"
 #include "novaphy/nova/tensor.hpp"
 
-namespace nova_test {
-
-using namespace nova;
+namespace nova::test {
 using novaphy::DeviceArray;
 using novaphy::DType;
 using novaphy::Error;
@@ -62,14 +60,16 @@ void check_error(ErrorKind kind, const std::string& text, Action&& action) {
 /// out = f(a)
 template <class F>
 Kernel unary(const char* name, F f) {
-  return make_indexed_expr_kernel_typed_access_n({.name = name, .in = {in("a", Row::f32)}, .out = {out("out", Row::f32)}},
-                                                 [&](KernelScope& k) { k.write("out", f(k.f32("a"))); });
+  return make_indexed_expr_kernel_typed_access_n(
+      {.name = name, .in = {in("a", Row::f32)}, .out = {out("out", Row::f32)}},
+      [&](KernelScope& k) { k.write("out", f(k.f32("a"))); });
 }
 /// out = f(a, b)
 template <class F>
 Kernel binary(const char* name, F f) {
-  return make_indexed_expr_kernel_typed_access_n({.name = name, .in = {in("a", Row::f32), in("b", Row::f32)}, .out = {out("out", Row::f32)}},
-                                                 [&](KernelScope& k) { k.write("out", f(k.f32("a"), k.f32("b"))); });
+  return make_indexed_expr_kernel_typed_access_n(
+      {.name = name, .in = {in("a", Row::f32), in("b", Row::f32)}, .out = {out("out", Row::f32)}},
+      [&](KernelScope& k) { k.write("out", f(k.f32("a"), k.f32("b"))); });
 }
 
-}  // namespace nova_test
+}  // namespace nova::test

@@ -6,7 +6,9 @@ namespace nova::machine {
 #if defined(__x86_64__)
 std::span<const Build> builds() noexcept {
   static constexpr Build kAll[] = {{"base", run_base}, {"v3", run_v3}, {"v4", run_v4}};
-  static const std::size_t count = __builtin_cpu_supports("x86-64-v4") ? 3 : __builtin_cpu_supports("x86-64-v3") ? 2 : 1;
+  static const std::size_t count = __builtin_cpu_supports("x86-64-v4")   ? 3
+                                   : __builtin_cpu_supports("x86-64-v3") ? 2
+                                                                         : 1;
   return {kAll, count};
 }
 #else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the interpreter executes. Plain structs and pointers only: this header is compiled for several instruction sets, and
-// an inline function of the standard library could end up in the library in the wrong one.
+// What the interpreter executes. Plain structs and pointers only: this header is compiled for several
+// instruction sets, and an inline function of the standard library could end up in the library in the wrong
+// one.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,37 @@
 namespace nova::machine {
 
 enum class Do : std::uint16_t {
-  add = 0, sub, mul, div, neg, fma, sqrt, abs, min, max, zmul, zdiv, mul_add, mul_sub, sub_mul,
-  less, less_equal, equal, iless, iless_equal, iequal, mask_and, mask_or, mask_not, select,
-  iadd, isub, imul, iand, ior, ixor,
+  add = 0,
+  sub,
+  mul,
+  div,
+  neg,
+  fma,
+  sqrt,
+  abs,
+  min,
+  max,
+  zmul,
+  zdiv,
+  mul_add,
+  mul_sub,
+  sub_mul,
+  less,
+  less_equal,
+  equal,
+  iless,
+  iless_equal,
+  iequal,
+  mask_and,
+  mask_or,
+  mask_not,
+  select,
+  iadd,
+  isub,
+  imul,
+  iand,
+  ior,
+  ixor,
   copy,
   add_if,  ///< d = c ? a + b : a
   sub_if,  ///< d = c ? a - b : a
@@ -72,9 +101,10 @@ struct Binding {
   std::int64_t rows = 0, domain = 0;
 };
 
-/// Runs rows [begin, end) in blocks of `lanes` (1, 16 or 128) rows. `registers` holds registers * lanes floats, 64-byte
-/// aligned. Every build and every width gives the same bits.
-using Run = void (*)(const Machine& machine, const Binding& binding, std::int64_t begin, std::int64_t end, int lanes, float* registers);
+/// Runs rows [begin, end) in blocks of `lanes` (1, 16 or 128) rows. `registers` holds registers * lanes
+/// floats, 64-byte aligned. Every build and every width gives the same bits.
+using Run = void (*)(const Machine& machine, const Binding& binding, std::int64_t begin, std::int64_t end,
+                     int lanes, float* registers);
 
 void run_base(const Machine&, const Binding&, std::int64_t, std::int64_t, int, float*);
 void run_v3(const Machine&, const Binding&, std::int64_t, std::int64_t, int, float*);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rewrites that keep every bit. Tempting ones that do not (x + 0, 0 - x, x * 0, x - x, reassociation, division by a
-// constant as a product) are absent on purpose: they change signs of zeros, hide NaN or round differently.
+// The rewrites that keep every bit. Tempting ones that do not (x + 0, 0 - x, x * 0, x - x, reassociation,
+// division by a constant as a product) are absent on purpose: they change signs of zeros, hide NaN or round
+// differently.
 #include "nova/expr/rewriter.hpp"
 
 #include <algorithm>
@@ -10,23 +11,31 @@
 namespace nova {
 namespace {
 
-std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
-float number(std::uint32_t value) { return std::bit_cast<float>(value); }
+std::uint32_t bits(float value) {
+  return std::bit_cast<std::uint32_t>(value);
+}
+float number(std::uint32_t value) {
+  return std::bit_cast<float>(value);
+}
 
+// clang-format off
 bool commutes(Op op) {
   switch (op) {
-    case Op::add: case Op::mul: case Op::fma: case Op::equal: case Op::iequal: case Op::mask_and: case Op::mask_or:
+    case Op::add: case Op::mul: case Op::fma: case Op::equal: case Op::iequal:
+    case Op::mask_and: case Op::mask_or:
     case Op::iadd: case Op::imul: case Op::iand: case Op::ior: case Op::ixor:
       return true;
     default:
       return false;
   }
 }
+// clang-format on
 
 }  // namespace
 
 std::size_t Rewriter::Hash::operator()(const Node& n) const noexcept {
-  std::uint64_t h = static_cast<std::uint64_t>(n.op) | static_cast<std::uint64_t>(n.type) << 8 | static_cast<std::uint64_t>(n.stage) << 16;
+  std::uint64_t h = static_cast<std::uint64_t>(n.op) | static_cast<std::uint64_t>(n.type) << 8 |
+                    static_cast<std::uint64_t>(n.stage) << 16;
   for (const std::uint32_t x : {n.a, n.b, n.c}) h = (h ^ x) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
   return static_cast<std::size_t>(h);
 }
@@ -37,13 +46,16 @@ std::uint32_t Rewriter::intern(const Node& node) {
   return place->second;
 }
 
-std::uint32_t Rewriter::constant(float value) { return constant_bits(ValueType::f32, bits(value)); }
+std::uint32_t Rewriter::constant(float value) {
+  return constant_bits(ValueType::f32, bits(value));
+}
 
 std::uint32_t Rewriter::constant_bits(ValueType type, std::uint32_t value) {
   return intern({.op = Op::constant, .type = type, .a = value});
 }
 
-std::uint32_t Rewriter::input(ValueType type, std::uint32_t argument, std::uint32_t slot, std::uint8_t stage) {
+std::uint32_t Rewriter::input(ValueType type, std::uint32_t argument, std::uint32_t slot,
+                              std::uint8_t stage) {
   return intern({.op = Op::input, .type = type, .stage = stage, .a = argument, .b = slot});
 }
 
@@ -52,7 +64,8 @@ std::uint32_t Rewriter::reduced(ValueType type, std::uint32_t reduction, std::ui
 }
 
 bool Rewriter::is_constant(std::uint32_t node, float value) const {
-  return nodes_[node].op == Op::constant && nodes_[node].type == ValueType::f32 && nodes_[node].a == bits(value);
+  return nodes_[node].op == Op::constant && nodes_[node].type == ValueType::f32 &&
+         nodes_[node].a == bits(value);
 }
 
 std::uint32_t Rewriter::put(Op op, ValueType type, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
@@ -117,16 +130,26 @@ std::uint32_t Rewriter::fold(Op op, ValueType type, std::uint32_t a, std::uint32
   if (!is(a, Op::constant) || (b != kNone && !is(b, Op::constant))) return kNone;
   const float x = number(nodes_[a].a), y = b == kNone ? 0.0f : number(nodes_[b].a);
   switch (op) {
-    case Op::add: return constant(x + y);
-    case Op::sub: return constant(x - y);
-    case Op::mul: return constant(x * y);
-    case Op::div: return constant(x / y);
-    case Op::sqrt: return constant(std::sqrt(x));
-    case Op::abs: return constant_bits(type, nodes_[a].a & 0x7FFFFFFFu);
-    case Op::less: return mask(x < y);
-    case Op::less_equal: return mask(x <= y);
-    case Op::equal: return mask(x == y);
-    default: return kNone;
+    case Op::add:
+      return constant(x + y);
+    case Op::sub:
+      return constant(x - y);
+    case Op::mul:
+      return constant(x * y);
+    case Op::div:
+      return constant(x / y);
+    case Op::sqrt:
+      return constant(std::sqrt(x));
+    case Op::abs:
+      return constant_bits(type, nodes_[a].a & 0x7FFFFFFFu);
+    case Op::less:
+      return mask(x < y);
+    case Op::less_equal:
+      return mask(x <= y);
+    case Op::equal:
+      return mask(x == y);
+    default:
+      return kNone;
   }
 }
 

@@ -41,7 +41,8 @@ Program rebuild(const Program& program) {
   const Liveness live = find_live(program);
   Program out;
   out.name = program.name, out.arguments = program.arguments, out.outputs = program.outputs;
-  std::vector<std::uint32_t> new_reduction(program.reductions.size(), kNone), now(program.nodes.size(), kNone);
+  std::vector<std::uint32_t> new_reduction(program.reductions.size(), kNone),
+      now(program.nodes.size(), kNone);
   for (std::size_t k = 0; k < program.reductions.size(); ++k)
     if (live.reduction[k]) {
       new_reduction[k] = static_cast<std::uint32_t>(out.reductions.size());
@@ -53,10 +54,14 @@ Program rebuild(const Program& program) {
     if (!live.node[i]) continue;
     const Node& n = program.nodes[i];
     const auto mapped = [&](std::uint32_t node) { return node == kNone ? kNone : now[node]; };
-    if (n.op == Op::constant) now[i] = rewriter.constant_bits(n.type, n.a);
-    else if (n.op == Op::input) now[i] = rewriter.input(n.type, n.a, n.b, n.stage);
-    else if (n.op == Op::reduced) now[i] = rewriter.reduced(n.type, new_reduction[n.a], n.stage);
-    else now[i] = rewriter.put(n.op, n.type, mapped(n.a), mapped(n.b), mapped(n.c));
+    if (n.op == Op::constant)
+      now[i] = rewriter.constant_bits(n.type, n.a);
+    else if (n.op == Op::input)
+      now[i] = rewriter.input(n.type, n.a, n.b, n.stage);
+    else if (n.op == Op::reduced)
+      now[i] = rewriter.reduced(n.type, new_reduction[n.a], n.stage);
+    else
+      now[i] = rewriter.put(n.op, n.type, mapped(n.a), mapped(n.b), mapped(n.c));
   }
   const auto place = [&](std::uint32_t& node) { node = node == kNone ? kNone : now[node]; };
   for (Reduction& reduction : out.reductions) place(reduction.init);
@@ -79,6 +84,8 @@ Program rebuild(const Program& program) {
 }  // namespace
 
 // The second pass drops the operands that rewriting has left without a use.
-Program simplify(const Program& program) { return rebuild(rebuild(program)); }
+Program simplify(const Program& program) {
+  return rebuild(rebuild(program));
+}
 
 }  // namespace nova

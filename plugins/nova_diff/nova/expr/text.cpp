@@ -7,6 +7,7 @@
 
 namespace nova {
 
+// clang-format off
 const char* name_of(Op op) noexcept {
   switch (op) {
     case Op::constant: return "constant";
@@ -46,7 +47,9 @@ const char* name_of(Op op) noexcept {
   }
   return nullptr;
 }
+// clang-format on
 
+// clang-format off
 int operand_count(Op op) noexcept {
   switch (op) {
     case Op::constant: case Op::input: case Op::reduced: return 0;
@@ -55,6 +58,7 @@ int operand_count(Op op) noexcept {
     default: return 2;
   }
 }
+// clang-format on
 
 std::string listing(const Program& program) {
   std::ostringstream out;
@@ -62,16 +66,21 @@ std::string listing(const Program& program) {
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     const Node& node = program.nodes[i];
     out << "  [" << static_cast<int>(node.stage) << "] %" << i << " = " << name_of(node.op);
-    if (node.op == Op::constant && node.type == ValueType::f32) out << " " << std::bit_cast<float>(node.a);
-    else if (node.op == Op::constant) out << " " << static_cast<std::int32_t>(node.a);
-    else if (node.op == Op::input) out << " " << program.arguments[node.a].name.view() << "." << node.b;
-    else if (node.op == Op::reduced) out << " r" << node.a;
+    if (node.op == Op::constant && node.type == ValueType::f32)
+      out << " " << std::bit_cast<float>(node.a);
+    else if (node.op == Op::constant)
+      out << " " << static_cast<std::int32_t>(node.a);
+    else if (node.op == Op::input)
+      out << " " << program.arguments[node.a].name.view() << "." << node.b;
+    else if (node.op == Op::reduced)
+      out << " r" << node.a;
     const std::uint32_t operands[3] = {node.a, node.b, node.c};
     for (int k = 0; k < operand_count(node.op); ++k) out << " %" << operands[k];
     out << "\n";
   }
   for (std::size_t k = 0; k < program.reductions.size(); ++k)
-    out << "  reduction r" << k << " in stage " << program.reductions[k].stage << " from %" << program.reductions[k].init << "\n";
+    out << "  reduction r" << k << " in stage " << program.reductions[k].stage << " from %"
+        << program.reductions[k].init << "\n";
   for (const ReductionStep& step : program.steps) {
     out << "  r" << step.reduction << (step.subtract ? " -= %" : " += %") << step.term;
     if (step.mask != kNone) out << " where %" << step.mask;
@@ -81,8 +90,10 @@ std::string listing(const Program& program) {
     out << "  " << output.name.view() << " =";
     for (int k = 0; k < output.columns * width_of(output.row); ++k) {
       const std::uint32_t value = program.values[output.first_value + static_cast<std::uint32_t>(k)];
-      if (value == kNone) out << " -";
-      else out << " %" << value;
+      if (value == kNone)
+        out << " -";
+      else
+        out << " %" << value;
     }
     out << "\n";
   }

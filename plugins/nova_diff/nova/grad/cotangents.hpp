@@ -9,8 +9,8 @@
 
 namespace nova {
 
-/// `guarded`: the cotangent passed a select, so it is zero where the other arm was taken; a product with it must not turn
-/// an infinite partial derivative of that arm into NaN.
+/// `guarded`: the cotangent passed a select, so it is zero where the other arm was taken; a product with it
+/// must not turn an infinite partial derivative of that arm into NaN.
 struct Bar {
   std::uint32_t node = kNone;  ///< kNone = structurally zero: no path
   bool guarded = false;

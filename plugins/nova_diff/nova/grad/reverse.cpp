@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks a program backwards and appends the cotangents to the same list, so that values of the forward pass are shared.
+// Walks a program backwards and appends the cotangents to the same list, so that values of the forward pass
+// are shared.
 //
-// Stages of the result: 0 row, 1 the forward loop, 2 row after it, 3 the loop again for its cotangents, 4 row after that.
-// Sums of the forward loop enter linearly, so their cotangent is the same in every iteration and nothing has to be stored:
-// stage 3 computes the terms anew. Stages that nothing needs are empty and vanish when the program is simplified.
+// Stages of the result: 0 row, 1 the forward loop, 2 row after it, 3 the loop again for its cotangents, 4 row
+// after that. Sums of the forward loop enter linearly, so their cotangent is the same in every iteration and
+// nothing has to be stored: stage 3 computes the terms anew. Stages that nothing needs are empty and vanish
+// when the program is simplified.
 #include "nova/grad/reverse.hpp"
 
 #include <algorithm>
@@ -22,7 +24,10 @@ constexpr std::uint8_t kForwardLoop = 1, kReverseLoop = 3, kLastRow = 4;
 class Reverse {
  public:
   Reverse(const Program& program, std::uint64_t wanted, std::uint64_t seeded)
-      : program_(program), wanted_(wanted), bars_(program.nodes.size()), loop_bars_(program.nodes.size()),
+      : program_(program),
+        wanted_(wanted),
+        bars_(program.nodes.size()),
+        loop_bars_(program.nodes.size()),
         clones_(program.nodes.size(), kNone) {
     out_.name = program.name;
     out_.arguments = program.arguments;
@@ -54,8 +59,9 @@ class Reverse {
   Rewriter graph_;
   std::vector<std::uint32_t> forward_;  // node of the program -> node of the graph
   std::vector<bool> needed_;            // depends on a wanted argument
-  std::vector<Bar> bars_, loop_bars_;   // loop_bars_: what one iteration of the reverse loop adds to a row value
-  std::vector<std::uint32_t> clones_;   // values of the forward loop, computed again in the reverse loop
+  std::vector<Bar> bars_,
+      loop_bars_;  // loop_bars_: what one iteration of the reverse loop adds to a row value
+  std::vector<std::uint32_t> clones_;  // values of the forward loop, computed again in the reverse loop
 };
 
 // The program is simplified already, so the rewriter gives back the same operations.
@@ -63,10 +69,14 @@ void Reverse::copy_forward() {
   forward_.reserve(program_.nodes.size());
   for (const Node& n : program_.nodes) {
     const auto mapped = [&](std::uint32_t node) { return node == kNone ? kNone : forward_[node]; };
-    if (n.op == Op::constant) forward_.push_back(graph_.constant_bits(n.type, n.a));
-    else if (n.op == Op::input) forward_.push_back(graph_.input(n.type, n.a, n.b, n.stage));
-    else if (n.op == Op::reduced) forward_.push_back(graph_.reduced(n.type, n.a, n.stage));
-    else forward_.push_back(graph_.put(n.op, n.type, mapped(n.a), mapped(n.b), mapped(n.c)));
+    if (n.op == Op::constant)
+      forward_.push_back(graph_.constant_bits(n.type, n.a));
+    else if (n.op == Op::input)
+      forward_.push_back(graph_.input(n.type, n.a, n.b, n.stage));
+    else if (n.op == Op::reduced)
+      forward_.push_back(graph_.reduced(n.type, n.a, n.stage));
+    else
+      forward_.push_back(graph_.put(n.op, n.type, mapped(n.a), mapped(n.b), mapped(n.c)));
   }
   const auto place = [&](std::uint32_t& node) { node = node == kNone ? kNone : forward_[node]; };
   for (Reduction& reduction : out_.reductions) place(reduction.init);
@@ -96,8 +106,13 @@ void Reverse::seed(std::uint64_t seeded) {
     if (!(seeded >> k & 1)) continue;
     const Output& output = program_.outputs[k];
     const auto argument = static_cast<std::uint32_t>(out_.arguments.size());
-    out_.arguments.push_back({.name = output.name, .row = output.row, .reach = output.reach, .columns = output.columns,
-                              .differentiable = false, .index = output.index, .first_column = output.first_column});
+    out_.arguments.push_back({.name = output.name,
+                              .row = output.row,
+                              .reach = output.reach,
+                              .columns = output.columns,
+                              .differentiable = false,
+                              .index = output.index,
+                              .first_column = output.first_column});
     const auto count = static_cast<std::uint32_t>(output.columns * width_of(output.row));
     for (std::uint32_t j = 0; j < count; ++j) {
       const std::uint32_t value = program_.values[output.first_value + j];
@@ -152,7 +167,9 @@ void Reverse::visit(std::uint32_t node) {
   const std::uint32_t operands[3] = {n.a, n.b, n.c};
   const int count = operand_count(n.op);
   for (int k = 0; k < count; ++k) values.operand[k] = in_reverse_loop(operands[k]);
-  const Cotangents flow = cotangents(graph_, n.op, values, bar, {count > 0 && needed_[n.a], count > 1 && needed_[n.b], count > 2 && needed_[n.c]});
+  const Cotangents flow =
+      cotangents(graph_, n.op, values, bar,
+                 {count > 0 && needed_[n.a], count > 1 && needed_[n.b], count > 2 && needed_[n.c]});
   for (int k = 0; k < count; ++k)
     if (flow.operand[k].node != kNone) contribute(operands[k], flow.operand[k], loop);
 }
@@ -171,13 +188,19 @@ void Reverse::visit_reduction(std::uint32_t reduction, Bar bar) {
 }
 
 void Reverse::write_outputs() {
-  const bool has_loop = std::any_of(program_.nodes.begin(), program_.nodes.end(), [](const Node& n) { return n.stage > 0; });
+  const bool has_loop =
+      std::any_of(program_.nodes.begin(), program_.nodes.end(), [](const Node& n) { return n.stage > 0; });
   for (std::uint32_t i = 0; i < program_.arguments.size(); ++i) {
     if (!(wanted_ >> i & 1)) continue;
     const Argument& argument = program_.arguments[i];
     const auto count = static_cast<std::size_t>(argument.columns * width_of(argument.row));
-    Output output{.name = argument.name, .row = argument.row, .write = Write::add, .reach = argument.reach, .columns = argument.columns,
-                  .index = argument.index, .first_column = argument.first_column,
+    Output output{.name = argument.name,
+                  .row = argument.row,
+                  .write = Write::add,
+                  .reach = argument.reach,
+                  .columns = argument.columns,
+                  .index = argument.index,
+                  .first_column = argument.first_column,
                   .first_value = static_cast<std::uint32_t>(out_.values.size())};
     if (argument.reach == Reach::gather) output.write = Write::scatter_add;
     output.stage = in_loop(program_, argument) ? kReverseLoop : has_loop ? kLastRow : std::uint8_t{0};
@@ -192,6 +215,8 @@ void Reverse::write_outputs() {
 
 }  // namespace
 
-Program reverse(const Program& program, std::uint64_t wanted, std::uint64_t seeded) { return Reverse(program, wanted, seeded).take(); }
+Program reverse(const Program& program, std::uint64_t wanted, std::uint64_t seeded) {
+  return Reverse(program, wanted, seeded).take();
+}
 
 }  // namespace nova

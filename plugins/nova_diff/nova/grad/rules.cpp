@@ -4,8 +4,8 @@
 namespace nova {
 namespace {
 
-// Products with partial derivatives that may be infinite, or with a cotangent that may stand for an arm not taken, are
-// zero where the cotangent is zero; the others are plain.
+// Products with partial derivatives that may be infinite, or with a cotangent that may stand for an arm not
+// taken, are zero where the cotangent is zero; the others are plain.
 std::uint32_t times(Rewriter& graph, Bar bar, std::uint32_t partial) {
   return graph.f(bar.guarded ? Op::zmul : Op::mul, bar.node, partial);
 }
@@ -18,7 +18,9 @@ Cotangents cotangents(Rewriter& graph, Op op, const Operands& values, Bar bar, s
   Cotangents out;
   auto& [to_a, to_b, to_c] = out.operand;
   const auto same = [&](std::uint32_t node) { return Bar{node, bar.guarded}; };
-  const auto guarded = [&](std::uint32_t mask, std::uint32_t yes, std::uint32_t no) { return Bar{graph.f(Op::select, mask, yes, no), true}; };
+  const auto guarded = [&](std::uint32_t mask, std::uint32_t yes, std::uint32_t no) {
+    return Bar{graph.f(Op::select, mask, yes, no), true};
+  };
   switch (op) {
     case Op::add:
       to_a = bar, to_b = bar;
@@ -45,15 +47,18 @@ Cotangents cotangents(Rewriter& graph, Op op, const Operands& values, Bar bar, s
     }
     case Op::sqrt: {
       const std::uint32_t half = graph.f(Op::mul, g, graph.constant(0.5f));
-      to_a = guarded(graph.put(Op::equal, ValueType::mask, values.self, zero), zero, graph.f(Op::zdiv, half, values.self));
+      to_a = guarded(graph.put(Op::equal, ValueType::mask, values.self, zero), zero,
+                     graph.f(Op::zdiv, half, values.self));
       break;
     }
     case Op::abs:
-      to_a = {graph.f(Op::select, graph.put(Op::less, ValueType::mask, a, zero), graph.f(Op::neg, g), g), bar.guarded};
+      to_a = {graph.f(Op::select, graph.put(Op::less, ValueType::mask, a, zero), graph.f(Op::neg, g), g),
+              bar.guarded};
       break;
     case Op::min:
     case Op::max: {
-      const std::uint32_t first = op == Op::min ? graph.put(Op::less, ValueType::mask, a, b) : graph.put(Op::less, ValueType::mask, b, a);
+      const std::uint32_t first = op == Op::min ? graph.put(Op::less, ValueType::mask, a, b)
+                                                : graph.put(Op::less, ValueType::mask, b, a);
       if (needed[0]) to_a = guarded(first, g, zero);
       if (needed[1]) to_b = guarded(first, zero, g);
       break;

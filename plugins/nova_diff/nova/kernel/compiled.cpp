@@ -11,14 +11,16 @@ namespace nova {
 Kernel::Compiled::Compiled(Program simplified) : program(std::move(simplified)), code(lower(program)) {
   for (std::size_t i = 0; i < program.arguments.size(); ++i) {
     const Argument& a = program.arguments[i];
-    if (a.differentiable && is_float(a.row) && a.reach != Reach::value) differentiable |= std::uint64_t{1} << i;
+    if (a.differentiable && is_float(a.row) && a.reach != Reach::value)
+      differentiable |= std::uint64_t{1} << i;
     if (a.reach == Reach::gather)
       index_uses.push_back({a.index, a.first_column, a.columns, static_cast<std::uint32_t>(i), false});
   }
   for (std::size_t k = 0; k < program.outputs.size(); ++k) {
     const Output& o = program.outputs[k];
     if (is_float(o.row)) float_outputs |= std::uint64_t{1} << k;
-    if (o.reach == Reach::gather) index_uses.push_back({o.index, o.first_column, o.columns, static_cast<std::uint32_t>(k), true});
+    if (o.reach == Reach::gather)
+      index_uses.push_back({o.index, o.first_column, o.columns, static_cast<std::uint32_t>(k), true});
   }
 }
 
@@ -69,9 +71,17 @@ Kernel compile(const Program& program) {
   return Kernel(std::make_shared<const Kernel::Compiled>(std::move(simplified)));
 }
 
-const char* Kernel::name() const noexcept { return compiled_ ? compiled_->program.name.c_str() : ""; }
-const Program& Kernel::program() const { return compiled_->program; }
-const Program& Kernel::adjoint(std::uint64_t wanted, std::uint64_t seeded) const { return compiled_->adjoint(wanted, seeded).program; }
-std::string Kernel::text() const { return listing(compiled_->program); }
+const char* Kernel::name() const noexcept {
+  return compiled_ ? compiled_->program.name.c_str() : "";
+}
+const Program& Kernel::program() const {
+  return compiled_->program;
+}
+const Program& Kernel::adjoint(std::uint64_t wanted, std::uint64_t seeded) const {
+  return compiled_->adjoint(wanted, seeded).program;
+}
+std::string Kernel::text() const {
+  return listing(compiled_->program);
+}
 
 }  // namespace nova

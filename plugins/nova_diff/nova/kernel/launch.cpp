@@ -13,12 +13,12 @@
 namespace nova {
 namespace {
 
-using novaphy::DType;
 using novaphy::DeviceArray;
+using novaphy::DType;
 using novaphy::ErrorKind;
 using novaphy::fail;
 
-constexpr std::int64_t kAny = -1;         // any number of rows
+constexpr std::int64_t kAny = -1;  // any number of rows
 constexpr std::int64_t kAtLeastOne = -2;
 
 struct Wanted {
@@ -34,24 +34,33 @@ std::int64_t size_of_row(const novaphy::Shape& shape) noexcept {
 
 std::string describe(const Wanted& wanted) {
   const int width = width_of(wanted.row);
-  const char* const type = is_float(wanted.row) ? "float32" : wanted.row == Row::flags ? "int32 or uint32" : "int32";
-  const std::string rows = wanted.rows == kAny ? "rows" : wanted.rows == kAtLeastOne ? "at least one row" : novaphy::text(wanted.rows, " rows");
+  const char* const type = is_float(wanted.row)       ? "float32"
+                           : wanted.row == Row::flags ? "int32 or uint32"
+                                                      : "int32";
+  const std::string rows = wanted.rows == kAny          ? "rows"
+                           : wanted.rows == kAtLeastOne ? "at least one row"
+                                                        : novaphy::text(wanted.rows, " rows");
   return novaphy::text(rows, " of ", width, " ", type);
 }
 
-[[noreturn]] void refuse(const Kernel::Compiled& kernel, const char* what, const Name& name, const DeviceArray& given, const Wanted& wanted,
-                         ErrorKind kind) {
-  fail(kind, kernel.program.name.view(), ": ", what, " '", name.view(), "' has shape ", to_string(given.shape()), " and type ",
-       to_string(given.dtype()), "; wanted are ", describe(wanted));
+[[noreturn]] void refuse(const Kernel::Compiled& kernel, const char* what, const Name& name,
+                         const DeviceArray& given, const Wanted& wanted, ErrorKind kind) {
+  fail(kind, kernel.program.name.view(), ": ", what, " '", name.view(), "' has shape ",
+       to_string(given.shape()), " and type ", to_string(given.dtype()), "; wanted are ", describe(wanted));
 }
 
-void check_array(const Kernel::Compiled& kernel, const char* what, const Name& name, const DeviceArray& given, const Wanted& wanted) {
+void check_array(const Kernel::Compiled& kernel, const char* what, const Name& name, const DeviceArray& given,
+                 const Wanted& wanted) {
   const DType type = given.dtype();
-  const bool fits = is_float(wanted.row) ? type == DType::f32 : type == DType::i32 || (wanted.row == Row::flags && type == DType::u32);
-  if (!fits) [[unlikely]] refuse(kernel, what, name, given, wanted, ErrorKind::type);
+  const bool fits = is_float(wanted.row)
+                        ? type == DType::f32
+                        : type == DType::i32 || (wanted.row == Row::flags && type == DType::u32);
+  if (!fits) [[unlikely]]
+    refuse(kernel, what, name, given, wanted, ErrorKind::type);
   const novaphy::Shape& shape = given.shape();
   const std::int64_t rows = shape.rows();
-  const bool rows_fit = rows == wanted.rows || wanted.rows == kAny || (wanted.rows == kAtLeastOne && rows >= 1);
+  const bool rows_fit =
+      rows == wanted.rows || wanted.rows == kAny || (wanted.rows == kAtLeastOne && rows >= 1);
   if (!rows_fit || (rows > 0 && size_of_row(shape) != width_of(wanted.row))) [[unlikely]]
     refuse(kernel, what, name, given, wanted, ErrorKind::shape_mismatch);
   if (rows > 0 && !given.storage()->device().is_cpu()) [[unlikely]]
@@ -61,12 +70,17 @@ void check_array(const Kernel::Compiled& kernel, const char* what, const Name& n
 
 std::int64_t rows_wanted(const Argument& argument, std::int64_t rows, std::int64_t domain) {
   switch (argument.reach) {
-    case Reach::row: return rows;
-    case Reach::domain: return domain;
-    case Reach::pair: return rows * domain;
-    case Reach::gather: return kAny;
+    case Reach::row:
+      return rows;
+    case Reach::domain:
+      return domain;
+    case Reach::pair:
+      return rows * domain;
+    case Reach::gather:
+      return kAny;
     case Reach::uniform:
-    case Reach::value: break;
+    case Reach::value:
+      break;
   }
   return kAtLeastOne;
 }
@@ -82,7 +96,8 @@ std::int32_t largest_index(const DeviceArray& index) {
   novaphy::Storage& storage = *index.storage();
   if (entries.size() <= 16 || storage.escaped()) return find();
   Slot& slot = slot_of(storage);
-  if (slot.largest_version.load(std::memory_order_acquire) == storage.version()) return slot.largest.load(std::memory_order_relaxed);
+  if (slot.largest_version.load(std::memory_order_acquire) == storage.version())
+    return slot.largest.load(std::memory_order_relaxed);
   const std::int32_t largest = find();
   slot.largest.store(largest, std::memory_order_relaxed);
   slot.largest_version.store(storage.version(), std::memory_order_release);
@@ -90,44 +105,51 @@ std::int32_t largest_index(const DeviceArray& index) {
 }
 
 // Looks only at the columns that are used; names the first entry that is too large.
-void search_index(const Kernel::Compiled& kernel, const IndexUse& use, const DeviceArray& index, const Name& target, std::int64_t rows) {
+void search_index(const Kernel::Compiled& kernel, const IndexUse& use, const DeviceArray& index,
+                  const Name& target, std::int64_t rows) {
   const Argument& argument = kernel.program.arguments[use.index];
   const std::span<const std::int32_t> entries = index.read<std::int32_t>();
   const auto width = static_cast<std::size_t>(width_of(argument.row));
   for (std::size_t at = 0; at < entries.size(); ++at) {
     const std::size_t column = at % width;
     if (column < use.first_column || column >= use.first_column + use.columns || entries[at] < rows) continue;
-    fail(ErrorKind::index, kernel.program.name.view(), ": index '", argument.name.view(), "' row ", at / width, ", column ", column, " is ",
-         entries[at], ", '", target.view(), "' has ", rows, " rows");
+    fail(ErrorKind::index, kernel.program.name.view(), ": index '", argument.name.view(), "' row ",
+         at / width, ", column ", column, " is ", entries[at], ", '", target.view(), "' has ", rows, " rows");
   }
 }
 
-void check_indices(const Kernel::Compiled& kernel, std::span<const Operand> inputs, std::span<const Operand> outputs) {
+void check_indices(const Kernel::Compiled& kernel, std::span<const Operand> inputs,
+                   std::span<const Operand> outputs) {
   for (const IndexUse& use : kernel.index_uses) {
     const DeviceArray& index = *inputs[use.index].array();
     if (index.size() == 0) continue;
     const DeviceArray& target = use.is_output ? *outputs[use.array].array() : *inputs[use.array].array();
     if (largest_index(index) < target.rows()) continue;
-    const Name& name = use.is_output ? kernel.program.outputs[use.array].name : kernel.program.arguments[use.array].name;
+    const Name& name =
+        use.is_output ? kernel.program.outputs[use.array].name : kernel.program.arguments[use.array].name;
     search_index(kernel, use, index, name, target.rows());
   }
 }
 
 // A row that is written as the launch goes must not be read by another row.
-void check_sharing(const Kernel::Compiled& kernel, std::span<const Operand> inputs, std::span<const Operand> outputs) {
+void check_sharing(const Kernel::Compiled& kernel, std::span<const Operand> inputs,
+                   std::span<const Operand> outputs) {
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const novaphy::Storage* const written = outputs[k].array()->storage().get();
     const Output& output = kernel.program.outputs[k];
     for (std::size_t other = 0; other < k; ++other)
-      NOVAPHY_REQUIRE(written == nullptr || outputs[other].array()->storage().get() != written, ErrorKind::value, kernel.program.name.view(),
-                      ": outputs '", kernel.program.outputs[other].name.view(), "' and '", output.name.view(), "' are the same array");
+      NOVAPHY_REQUIRE(written == nullptr || outputs[other].array()->storage().get() != written,
+                      ErrorKind::value, kernel.program.name.view(), ": outputs '",
+                      kernel.program.outputs[other].name.view(), "' and '", output.name.view(),
+                      "' are the same array");
     if (output.reach != Reach::row) continue;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const DeviceArray* const array = inputs[i].array();
       if (array == nullptr || array->storage().get() != written || written == nullptr) continue;
       const Argument& argument = kernel.program.arguments[i];
-      NOVAPHY_REQUIRE(argument.reach == Reach::row, ErrorKind::value, kernel.program.name.view(), ": output '", output.name.view(),
-                      "' is the same array as input '", argument.name.view(), "', which other rows read; write into another array");
+      NOVAPHY_REQUIRE(argument.reach == Reach::row, ErrorKind::value, kernel.program.name.view(),
+                      ": output '", output.name.view(), "' is the same array as input '",
+                      argument.name.view(), "', which other rows read; write into another array");
     }
   }
 }
@@ -135,33 +157,38 @@ void check_sharing(const Kernel::Compiled& kernel, std::span<const Operand> inpu
 void check_value(const Kernel::Compiled& kernel, const Argument& argument, const Operand& operand) {
   const bool number_wanted = argument.reach == Reach::value;
   if (operand.array() == nullptr && !number_wanted)
-    fail(ErrorKind::type, kernel.program.name.view(), ": input '", argument.name.view(), "' is an array, a number was given");
+    fail(ErrorKind::type, kernel.program.name.view(), ": input '", argument.name.view(),
+         "' is an array, a number was given");
   if (!number_wanted) return;
   if (operand.array() != nullptr)
-    fail(ErrorKind::type, kernel.program.name.view(), ": input '", argument.name.view(), "' is a number, an array was given");
+    fail(ErrorKind::type, kernel.program.name.view(), ": input '", argument.name.view(),
+         "' is a number, an array was given");
   if (operand.is_float() != is_float(argument.row))
     fail(ErrorKind::type, kernel.program.name.view(), ": input '", argument.name.view(), "' is ",
-         is_float(argument.row) ? "a float" : "an int", ", ", operand.is_float() ? "a float" : "an int", " was given");
+         is_float(argument.row) ? "a float" : "an int", ", ", operand.is_float() ? "a float" : "an int",
+         " was given");
 }
 
-void check_launch(const Kernel::Compiled& kernel, std::span<const Operand> inputs, std::span<const Operand> outputs, std::int64_t rows,
-                  std::int64_t domain) {
+void check_launch(const Kernel::Compiled& kernel, std::span<const Operand> inputs,
+                  std::span<const Operand> outputs, std::int64_t rows, std::int64_t domain) {
   const Program& program = kernel.program;
-  NOVAPHY_REQUIRE(inputs.size() == program.arguments.size() && outputs.size() == program.outputs.size(), ErrorKind::value,
-                  program.name.view(), ": takes ", program.arguments.size(), " inputs and ", program.outputs.size(), " outputs, ",
-                  inputs.size(), " and ", outputs.size(), " were given");
-  NOVAPHY_REQUIRE(rows >= 0 && domain >= 0, ErrorKind::value, program.name.view(), ": rows (", rows, ") and domain (", domain,
-                  ") must not be negative");
+  NOVAPHY_REQUIRE(inputs.size() == program.arguments.size() && outputs.size() == program.outputs.size(),
+                  ErrorKind::value, program.name.view(), ": takes ", program.arguments.size(), " inputs and ",
+                  program.outputs.size(), " outputs, ", inputs.size(), " and ", outputs.size(),
+                  " were given");
+  NOVAPHY_REQUIRE(rows >= 0 && domain >= 0, ErrorKind::value, program.name.view(), ": rows (", rows,
+                  ") and domain (", domain, ") must not be negative");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Argument& argument = program.arguments[i];
     check_value(kernel, argument, inputs[i]);
     if (argument.reach != Reach::value)
-      check_array(kernel, "input", argument.name, *inputs[i].array(), {argument.row, rows_wanted(argument, rows, domain)});
+      check_array(kernel, "input", argument.name, *inputs[i].array(),
+                  {argument.row, rows_wanted(argument, rows, domain)});
   }
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const Output& output = program.outputs[k];
-    NOVAPHY_REQUIRE(outputs[k].array() != nullptr, ErrorKind::type, program.name.view(), ": output '", output.name.view(),
-                    "' is an array, a number was given");
+    NOVAPHY_REQUIRE(outputs[k].array() != nullptr, ErrorKind::type, program.name.view(), ": output '",
+                    output.name.view(), "' is an array, a number was given");
     check_array(kernel, "output", output.name, *outputs[k].array(), {output.row, rows_wanted(output, rows)});
   }
   check_sharing(kernel, inputs, outputs);
@@ -170,7 +197,8 @@ void check_launch(const Kernel::Compiled& kernel, std::span<const Operand> input
 
 }  // namespace
 
-void launch(const Kernel& kernel, std::span<const Operand> inputs, std::span<const Operand> outputs, std::int64_t rows, std::int64_t domain) {
+void launch(const Kernel& kernel, std::span<const Operand> inputs, std::span<const Operand> outputs,
+            std::int64_t rows, std::int64_t domain) {
   NOVAPHY_REQUIRE(kernel, ErrorKind::value, "nova.launch: the kernel is empty");
   const Kernel::Compiled& compiled = *kernel.compiled();
   check_launch(compiled, inputs, outputs, rows, domain);

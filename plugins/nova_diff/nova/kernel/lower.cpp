@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering: orders operations by stage, joins products with the sums that use them (both roundings stay), assigns registers.
+// Lowering: orders operations by stage, joins products with the sums that use them (both roundings stay),
+// assigns registers.
 #include <algorithm>
 #include <queue>
 #include <vector>
@@ -15,6 +16,7 @@ using machine::From;
 using machine::Instruction;
 using machine::To;
 
+// clang-format off
 Do machine_op(Op op) {
   switch (op) {
     case Op::add: return Do::add;
@@ -52,15 +54,22 @@ Do machine_op(Op op) {
   }
   return Do::copy;
 }
+// clang-format on
 
 From origin(const Program& program, const Argument& argument) {
   switch (argument.reach) {
-    case Reach::row: return From::row;
-    case Reach::uniform: return From::uniform;
-    case Reach::value: return From::value;
-    case Reach::domain: return From::domain;
-    case Reach::pair: return From::pair;
-    case Reach::gather: break;
+    case Reach::row:
+      return From::row;
+    case Reach::uniform:
+      return From::uniform;
+    case Reach::value:
+      return From::value;
+    case Reach::domain:
+      return From::domain;
+    case Reach::pair:
+      return From::pair;
+    case Reach::gather:
+      break;
   }
   return program.arguments[argument.index].reach == Reach::pair ? From::gather_pair : From::gather_row;
 }
@@ -68,10 +77,15 @@ From origin(const Program& program, const Argument& argument) {
 class Lowering {
  public:
   explicit Lowering(const Program& program)
-      : program_(program), nodes_(program.nodes), uses_(nodes_.size()), last_(nodes_.size()), reg_(nodes_.size(), kNone) {
+      : program_(program),
+        nodes_(program.nodes),
+        uses_(nodes_.size()),
+        last_(nodes_.size()),
+        reg_(nodes_.size(), kNone) {
     for (const Node& n : nodes_) stage_count_ = std::max<std::uint32_t>(stage_count_, n.stage + 1u);
     for (const Reduction& r : program.reductions) stage_count_ = std::max(stage_count_, r.stage + 2);
-    for (const Output& o : program.outputs) stage_count_ = std::max<std::uint32_t>(stage_count_, o.stage + 1u);
+    for (const Output& o : program.outputs)
+      stage_count_ = std::max<std::uint32_t>(stage_count_, o.stage + 1u);
     if (stage_count_ % 2 == 0) ++stage_count_;
     count_uses();
     join_products();
@@ -84,14 +98,16 @@ class Lowering {
 
  private:
   bool is_loop(std::uint32_t stage) const { return stage % 2 == 1; }
-  template <class F> void each_operand(const Node& n, F f) const {
+  template <class F>
+  void each_operand(const Node& n, F f) const {
     const std::uint32_t operands[3] = {n.a, n.b, n.c};
     for (int k = 0; k < operand_count(n.op); ++k) f(operands[k]);
   }
   bool resident(std::uint32_t node) const {
     const Node& n = nodes_[node];
     if (n.op == Op::constant) return true;
-    return n.op == Op::input && (program_.arguments[n.a].reach == Reach::uniform || program_.arguments[n.a].reach == Reach::value);
+    return n.op == Op::input &&
+           (program_.arguments[n.a].reach == Reach::uniform || program_.arguments[n.a].reach == Reach::value);
   }
   std::uint32_t output_stage(const Output& o) const { return is_loop(o.stage) ? o.stage : stage_count_ - 1; }
 
@@ -111,9 +127,9 @@ class Lowering {
   const Program& program_;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> uses_, last_, reg_;
-  std::vector<bool> joined_;                        // products that live inside their sum now
-  std::vector<std::vector<std::uint32_t>> order_;   // nodes of each stage
-  std::vector<std::uint32_t> stage_end_;            // position of the end of each stage
+  std::vector<bool> joined_;                       // products that live inside their sum now
+  std::vector<std::vector<std::uint32_t>> order_;  // nodes of each stage
+  std::vector<std::uint32_t> stage_end_;           // position of the end of each stage
   std::vector<std::uint32_t> accumulator_, accumulator_last_;
   std::vector<std::vector<machine::Store>> stores_;
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
@@ -136,7 +152,9 @@ void Lowering::join_products() {
   joined_.assign(nodes_.size(), false);
   for (Node& n : nodes_) {
     if (n.op != Op::add && n.op != Op::sub) continue;
-    const auto product = [&](std::uint32_t x) { return nodes_[x].op == Op::mul && uses_[x] == 1 && nodes_[x].stage == n.stage; };
+    const auto product = [&](std::uint32_t x) {
+      return nodes_[x].op == Op::mul && uses_[x] == 1 && nodes_[x].stage == n.stage;
+    };
     if (product(n.a)) {
       const Node m = nodes_[n.a];
       joined_[n.a] = true;
@@ -154,14 +172,16 @@ void Lowering::order_nodes() {
   for (std::uint32_t i = 0; i < nodes_.size(); ++i)
     if (!joined_[i] && !resident(i) && nodes_[i].op != Op::reduced) order_[nodes_[i].stage].push_back(i);
   std::uint32_t position = 0;
-  for (const auto& nodes : order_) stage_end_.push_back(position += static_cast<std::uint32_t>(nodes.size()) + 1);
+  for (const auto& nodes : order_)
+    stage_end_.push_back(position += static_cast<std::uint32_t>(nodes.size()) + 1);
 }
 
 // A value from before a loop stays until the loop ends, because every iteration reads it.
 void Lowering::find_last_uses() {
   accumulator_.assign(program_.reductions.size(), kNone);
   accumulator_last_.resize(program_.reductions.size());
-  for (std::size_t k = 0; k < program_.reductions.size(); ++k) accumulator_last_[k] = stage_end_[program_.reductions[k].stage];
+  for (std::size_t k = 0; k < program_.reductions.size(); ++k)
+    accumulator_last_[k] = stage_end_[program_.reductions[k].stage];
   const auto use = [&](std::uint32_t node, std::uint32_t stage, std::uint32_t position) {
     if (is_loop(stage) && nodes_[node].stage != stage) position = stage_end_[stage];
     std::uint32_t& last = nodes_[node].op == Op::reduced ? accumulator_last_[nodes_[node].a] : last_[node];
@@ -183,7 +203,8 @@ void Lowering::find_last_uses() {
   }
   for (const Output& o : program_.outputs)
     for (int k = 0; k < o.columns * width_of(o.row); ++k)
-      if (const std::uint32_t value = program_.values[o.first_value + static_cast<std::uint32_t>(k)]; value != kNone)
+      if (const std::uint32_t value = program_.values[o.first_value + static_cast<std::uint32_t>(k)];
+          value != kNone)
         use(value, output_stage(o), stage_end_[output_stage(o)]);
 }
 
@@ -201,8 +222,9 @@ void Lowering::plan_outputs() {
       Staged staged{.output = at, .width = width, .component = static_cast<std::uint8_t>(k % width)};
       bool stage_it = true;
       if (o.reach == Reach::gather) {
-        staged.how = loop ? Staged::How::scatter_pair_add
-                     : o.write == Write::scatter_sub ? Staged::How::scatter_sub : Staged::How::scatter_add;
+        staged.how = loop                            ? Staged::How::scatter_pair_add
+                     : o.write == Write::scatter_sub ? Staged::How::scatter_sub
+                                                     : Staged::How::scatter_add;
         staged.index = static_cast<std::uint8_t>(o.index);
         staged.index_width = static_cast<std::uint8_t>(width_of(program_.arguments[o.index].row));
         staged.index_column = static_cast<std::uint8_t>(o.first_column + k / width);
@@ -233,7 +255,8 @@ std::uint32_t Lowering::take_register() {
 }
 
 void Lowering::release(std::uint32_t node, std::uint32_t position) {
-  if (resident(node) || nodes_[node].op == Op::reduced || last_[node] != position || reg_[node] == kNone) return;
+  if (resident(node) || nodes_[node].op == Op::reduced || last_[node] != position || reg_[node] == kNone)
+    return;
   free_.push(reg_[node]);
   last_[node] = kNone;  // released once
 }
@@ -242,8 +265,10 @@ void Lowering::emit_load(std::uint32_t node, std::vector<machine::Load>& to) {
   const Node& n = nodes_[node];
   const Argument& argument = program_.arguments[n.a];
   const auto width = static_cast<std::uint32_t>(width_of(argument.row));
-  machine::Load load{.from = origin(program_, argument), .argument = static_cast<std::uint8_t>(n.a),
-                     .width = static_cast<std::uint8_t>(width), .component = static_cast<std::uint16_t>(n.b % width),
+  machine::Load load{.from = origin(program_, argument),
+                     .argument = static_cast<std::uint8_t>(n.a),
+                     .width = static_cast<std::uint8_t>(width),
+                     .component = static_cast<std::uint16_t>(n.b % width),
                      .reg = static_cast<std::uint16_t>(reg_[node])};
   if (argument.reach == Reach::gather) {
     load.index = static_cast<std::uint8_t>(argument.index);
@@ -257,14 +282,17 @@ void Lowering::emit() {
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
     if (joined_[i] || !resident(i) || uses_[i] == 0) continue;
     reg_[i] = out_.registers++;
-    if (nodes_[i].op == Op::constant) out_.constants.push_back({.reg = static_cast<std::uint16_t>(reg_[i]), .bits = nodes_[i].a});
-    else emit_load(i, out_.uniforms);
+    if (nodes_[i].op == Op::constant)
+      out_.constants.push_back({.reg = static_cast<std::uint16_t>(reg_[i]), .bits = nodes_[i].a});
+    else
+      emit_load(i, out_.uniforms);
   }
   for (std::uint32_t stage = 0; stage < stage_count_; ++stage) emit_stage(stage);
 }
 
 void Lowering::emit_stage(std::uint32_t stage) {
-  machine::Stage part{.loads = static_cast<std::uint32_t>(out_.loads.size()), .code = static_cast<std::uint32_t>(out_.code.size()),
+  machine::Stage part{.loads = static_cast<std::uint32_t>(out_.loads.size()),
+                      .code = static_cast<std::uint32_t>(out_.code.size()),
                       .stores = static_cast<std::uint32_t>(out_.stores.size())};
   const auto reg = [&](std::uint32_t node) {
     const std::uint32_t r = nodes_[node].op == Op::reduced ? accumulator_[nodes_[node].a] : reg_[node];
@@ -300,7 +328,9 @@ void Lowering::emit_stage(std::uint32_t stage) {
   // whatever was last used at the end of this stage is free now; in a loop this holds for its own values too
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) release(i, stage_end_[stage]);
   for (std::size_t k = 0; k < accumulator_.size(); ++k)
-    if (accumulator_[k] != kNone && accumulator_last_[k] == stage_end_[stage] && program_.reductions[k].stage < stage) free_.push(accumulator_[k]);
+    if (accumulator_[k] != kNone && accumulator_last_[k] == stage_end_[stage] &&
+        program_.reductions[k].stage < stage)
+      free_.push(accumulator_[k]);
   part.loads_end = static_cast<std::uint32_t>(out_.loads.size());
   part.code_end = static_cast<std::uint32_t>(out_.code.size());
   part.stores_end = static_cast<std::uint32_t>(out_.stores.size());
@@ -311,11 +341,18 @@ void Lowering::emit_steps(std::uint32_t stage) {
   for (const ReductionStep& step : program_.steps) {
     if (program_.reductions[step.reduction].stage != stage) continue;
     const auto reg = [&](std::uint32_t node) {
-      return static_cast<std::uint16_t>(nodes_[node].op == Op::reduced ? accumulator_[nodes_[node].a] : reg_[node]);
+      return static_cast<std::uint16_t>(nodes_[node].op == Op::reduced ? accumulator_[nodes_[node].a]
+                                                                       : reg_[node]);
     };
     const auto sum = static_cast<std::uint16_t>(accumulator_[step.reduction]);
-    if (step.mask == kNone) out_.code.push_back({.op = step.subtract ? Do::sub : Do::add, .d = sum, .a = sum, .b = reg(step.term)});
-    else out_.code.push_back({.op = step.subtract ? Do::sub_if : Do::add_if, .d = sum, .a = sum, .b = reg(step.term), .c = reg(step.mask)});
+    if (step.mask == kNone)
+      out_.code.push_back({.op = step.subtract ? Do::sub : Do::add, .d = sum, .a = sum, .b = reg(step.term)});
+    else
+      out_.code.push_back({.op = step.subtract ? Do::sub_if : Do::add_if,
+                           .d = sum,
+                           .a = sum,
+                           .b = reg(step.term),
+                           .c = reg(step.mask)});
   }
 }
 
@@ -326,12 +363,16 @@ void Lowering::begin_reductions(std::uint32_t stage) {
     const std::uint32_t init = program_.reductions[k].init;
     const std::uint32_t from = nodes_[init].op == Op::reduced ? accumulator_[nodes_[init].a] : reg_[init];
     accumulator_[k] = take_register();
-    out_.code.push_back({.op = Do::copy, .d = static_cast<std::uint16_t>(accumulator_[k]), .a = static_cast<std::uint16_t>(from)});
+    out_.code.push_back({.op = Do::copy,
+                         .d = static_cast<std::uint16_t>(accumulator_[k]),
+                         .a = static_cast<std::uint16_t>(from)});
   }
 }
 
 }  // namespace
 
-Code lower(const Program& program) { return Lowering(program).take(); }
+Code lower(const Program& program) {
+  return Lowering(program).take();
+}
 
 }  // namespace nova

@@ -24,7 +24,8 @@ class Backward {
  private:
   void find_wanted();
   void run_record(Record& record, std::uint32_t index);
-  void run_adjoint(const Record& record, std::uint64_t seeded, const std::array<float*, Program::kMaxArguments>& seeds);
+  void run_adjoint(const Record& record, std::uint64_t seeded,
+                   const std::array<float*, Program::kMaxArguments>& seeds);
   void check_cuts(const Record& record, std::uint32_t index);
   void keep_intermediate(TapeArray& array);
   void store_gradient(TapeArray& array, const float* cotangent);
@@ -44,10 +45,12 @@ class Backward {
 };
 
 bool adds(const Output& output) {
-  return output.write == Write::add || output.write == Write::scatter_add || output.write == Write::scatter_sub;
+  return output.write == Write::add || output.write == Write::scatter_add ||
+         output.write == Write::scatter_sub;
 }
 
-// Forward over the records: an array flows when its present value depends on an array that wants its gradient.
+// Forward over the records: an array flows when its present value depends on an array that wants its
+// gradient.
 void Backward::find_wanted() {
   for (TapeArray& array : tape_.arrays) array.flows = false, array.kept = false, array.cut_by = kNone;
   for (std::uint32_t r = 0; r < tape_.records.size(); ++r) {
@@ -68,7 +71,8 @@ void Backward::find_wanted() {
       array.flows = is_real && (record.wanted != 0 || (adds(program.outputs[k]) && array.flows));
       array.cut_by = !is_real && record.wanted != 0 ? r : kNone;
       if (array.cut_by != kNone)
-        tape_.report.cuts.push_back(novaphy::text(to_string(array.storage->label), ", written at launch ", r, " (", program.name.view(), ")"));
+        tape_.report.cuts.push_back(novaphy::text(to_string(array.storage->label), ", written at launch ", r,
+                                                  " (", program.name.view(), ")"));
     }
   }
 }
@@ -79,9 +83,11 @@ void Backward::check_cuts(const Record& record, std::uint32_t index) {
     const std::uint32_t at = inputs(record)[i].array;
     if (at == kNone || tape_.arrays[at].cut_by == kNone || is_float(program.arguments[i].row)) continue;
     const std::uint32_t cut = tape_.arrays[at].cut_by;
-    fail(ErrorKind::unsupported_feature, "Tape: the loss depends on differentiable values through the integers of ",
-         to_string(tape_.arrays[at].storage->label), ", written at launch ", cut, " (", tape_.records[cut].kernel->program.name.view(),
-         ") and read at launch ", index, " (", program.name.view(), "), which have no derivative; keep that path in float32.");
+    fail(ErrorKind::unsupported_feature,
+         "Tape: the loss depends on differentiable values through the integers of ",
+         to_string(tape_.arrays[at].storage->label), ", written at launch ", cut, " (",
+         tape_.records[cut].kernel->program.name.view(), ") and read at launch ", index, " (",
+         program.name.view(), "), which have no derivative; keep that path in float32.");
   }
 }
 
@@ -107,7 +113,8 @@ void Backward::run_record(Record& record, std::uint32_t index) {
     }
     // the old content passes through; a copy where the adjoint adds to the same array
     for (std::size_t i = 0; i < program.arguments.size(); ++i) {
-      if (inputs(record)[i].array != out[k].array || !(record.wanted >> i & 1) || owned[k] != nullptr) continue;
+      if (inputs(record)[i].array != out[k].array || !(record.wanted >> i & 1) || owned[k] != nullptr)
+        continue;
       owned[k] = seeds[k] = tape_.pool.take(array.storage->bytes());
       std::memcpy(seeds[k], array.cotangent, array.storage->bytes());
     }
@@ -120,7 +127,8 @@ void Backward::run_record(Record& record, std::uint32_t index) {
     if (owned[k] != nullptr) tape_.pool.give_back(owned[k], tape_.arrays[out[k].array].storage->bytes());
 }
 
-void Backward::run_adjoint(const Record& record, std::uint64_t seeded, const std::array<float*, Program::kMaxArguments>& seeds) {
+void Backward::run_adjoint(const Record& record, std::uint64_t seeded,
+                           const std::array<float*, Program::kMaxArguments>& seeds) {
   const Program& program = record.kernel->program;
   const Adjoint& adjoint = record.kernel->adjoint(record.wanted, seeded);
   std::array<const void*, 2 * Program::kMaxArguments> arguments;
@@ -157,15 +165,19 @@ void Backward::store_gradient(TapeArray& array, const float* cotangent) {
   const bool fresh = !slot.grad;
   if (fresh) slot.grad = novaphy::Storage::allocate(array.storage->device(), bytes);
   auto* const grad = static_cast<float*>(slot.grad->mutable_data());
-  if (fresh) std::memcpy(grad, cotangent, bytes);
-  else for (std::size_t i = 0; i < bytes / sizeof(float); ++i) grad[i] += cotangent[i];
+  if (fresh)
+    std::memcpy(grad, cotangent, bytes);
+  else
+    for (std::size_t i = 0; i < bytes / sizeof(float); ++i) grad[i] += cotangent[i];
 }
 
 void Backward::report_leaves() {
   for (TapeArray& array : tape_.arrays) {
     if (!array.storage->requires_grad || !array.starts_as_input) continue;
-    if (array.cotangent != nullptr) store_gradient(array, array.cotangent);
-    else tape_.report.leaves_without_path.push_back(to_string(array.storage->label));
+    if (array.cotangent != nullptr)
+      store_gradient(array, array.cotangent);
+    else
+      tape_.report.leaves_without_path.push_back(to_string(array.storage->label));
   }
 }
 
@@ -174,14 +186,19 @@ void Backward::run(std::uint32_t loss, const novaphy::DeviceArray* seed) {
   find_wanted();
   TapeArray& end = tape_.arrays[loss];
   float* const start = cotangent(end);
-  if (seed != nullptr) std::memcpy(start, seed->storage()->data(), end.storage->bytes());
-  else start[0] = 1.0f;
-  for (std::size_t r = tape_.records.size(); r-- > 0;) run_record(tape_.records[r], static_cast<std::uint32_t>(r));
+  if (seed != nullptr)
+    std::memcpy(start, seed->storage()->data(), end.storage->bytes());
+  else
+    start[0] = 1.0f;
+  for (std::size_t r = tape_.records.size(); r-- > 0;)
+    run_record(tape_.records[r], static_cast<std::uint32_t>(r));
   report_leaves();
 }
 
 }  // namespace
 
-void run_backward(TapeState& tape, std::uint32_t loss, const novaphy::DeviceArray* seed) { Backward(tape).run(loss, seed); }
+void run_backward(TapeState& tape, std::uint32_t loss, const novaphy::DeviceArray* seed) {
+  Backward(tape).run(loss, seed);
+}
 
 }  // namespace nova

@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::size_t kAlignment = 64, kSlack = 64, kSlab = std::size_t{1} << 16;
 
-std::size_t rounded(std::size_t bytes) { return (bytes + kSlack + kAlignment - 1) / kAlignment * kAlignment; }
+std::size_t rounded(std::size_t bytes) {
+  return (bytes + kSlack + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 }  // namespace
 
@@ -32,7 +34,8 @@ float* CotangentPool::take(std::size_t bytes) {
     if (block > left_) {
       left_ = std::max(kSlab, block);
       next_ = static_cast<std::byte*>(std::aligned_alloc(kAlignment, left_));
-      NOVAPHY_REQUIRE(next_ != nullptr, novaphy::ErrorKind::generic, "nova: out of memory: could not allocate ", left_, " bytes for cotangents");
+      NOVAPHY_REQUIRE(next_ != nullptr, novaphy::ErrorKind::generic,
+                      "nova: out of memory: could not allocate ", left_, " bytes for cotangents");
       slabs_.emplace_back(next_);
     }
     buffer = reinterpret_cast<float*>(next_);
@@ -42,6 +45,8 @@ float* CotangentPool::take(std::size_t bytes) {
   return buffer;
 }
 
-void CotangentPool::give_back(float* buffer, std::size_t bytes) { size_class(rounded(bytes)).free.push_back(buffer); }
+void CotangentPool::give_back(float* buffer, std::size_t bytes) {
+  size_class(rounded(bytes)).free.push_back(buffer);
+}
 
 }  // namespace nova

@@ -17,7 +17,9 @@ class CotangentPool {
   void clear() { sizes_.clear(), slabs_.clear(), left_ = 0; }
 
  private:
-  struct Free { void operator()(std::byte* p) const { std::free(p); } };
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
   struct Size {
     std::size_t bytes;
     std::vector<float*> free;

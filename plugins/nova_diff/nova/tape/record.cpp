@@ -52,7 +52,8 @@ std::uint32_t TapeState::array_of(const std::shared_ptr<novaphy::Storage>& stora
   return place;
 }
 
-void TapeState::begin_record(const std::shared_ptr<const Kernel::Compiled>& kernel, std::int64_t rows, std::int64_t domain) {
+void TapeState::begin_record(const std::shared_ptr<const Kernel::Compiled>& kernel, std::int64_t rows,
+                             std::int64_t domain) {
   Record& record = records.emplace_back();
   record.kernel = kernel;
   record.rows = rows, record.domain = domain;
@@ -69,7 +70,8 @@ void TapeState::note_input(const std::shared_ptr<novaphy::Storage>& storage, std
     unseen = {at, array.last_writer, static_cast<std::uint32_t>(records.size() - 1)};
   if (records.back().values_needed >> argument & 1) {
     if (storage->escaped()) {
-      if (array.hashed_version != version) array.hashed_version = version, array.hash = content_hash(*storage);
+      if (array.hashed_version != version)
+        array.hashed_version = version, array.hash = content_hash(*storage);
       hashes.push_back({uses.size(), array.hash});
     } else if (array.read_unhashed == kNoUse) {
       array.read_unhashed = uses.size();

@@ -35,9 +35,10 @@ std::uint32_t culprit(const TapeState& tape, std::uint32_t array, std::uint64_t 
 [[noreturn]] void raise(const TapeState& tape, std::uint32_t record, const Use& use) {
   const novaphy::Storage& storage = *tape.arrays[use.array].storage;
   const std::uint32_t writer = culprit(tape, use.array, use.version);
-  const std::string where = writer == kNone ? "outside of the recording" : novaphy::text("at ", launch_text(tape, writer));
-  fail(ErrorKind::stale_record, "Tape: ", to_string(storage.label), " was written ", where, " after ", launch_text(tape, record),
-       " had read it; its old values are gone. ", advice(storage));
+  const std::string where =
+      writer == kNone ? "outside of the recording" : novaphy::text("at ", launch_text(tape, writer));
+  fail(ErrorKind::stale_record, "Tape: ", to_string(storage.label), " was written ", where, " after ",
+       launch_text(tape, record), " had read it; its old values are gone. ", advice(storage));
 }
 
 bool changed(const TapeState& tape, const Record& record) {
@@ -45,7 +46,8 @@ bool changed(const TapeState& tape, const Record& record) {
   const std::size_t inputs = record.kernel->program.arguments.size();
   for (std::size_t i = 0; i < inputs; ++i) {
     const Use& use = tape.uses[record.first_use + i];
-    if (use.array != kNone && (record.values_needed >> i & 1)) difference |= use.version ^ tape.arrays[use.array].storage->version();
+    if (use.array != kNone && (record.values_needed >> i & 1))
+      difference |= use.version ^ tape.arrays[use.array].storage->version();
   }
   return difference != 0;
 }
@@ -71,23 +73,27 @@ std::uint32_t record_of(const TapeState& tape, std::size_t use) {
 void check_versions(const TapeState& tape) {
   if (tape.unseen.array != kNone) {
     const novaphy::Storage& storage = *tape.arrays[tape.unseen.array].storage;
-    fail(ErrorKind::stale_record, "Tape: ", to_string(storage.label), " was written outside of the recording between ",
-         launch_text(tape, tape.unseen.writer), ", which wrote it, and ", launch_text(tape, tape.unseen.reader),
-         ", which read it; the tape cannot see that write. Write with novaphy.diff.assign, or into another array.");
+    fail(ErrorKind::stale_record, "Tape: ", to_string(storage.label),
+         " was written outside of the recording between ", launch_text(tape, tape.unseen.writer),
+         ", which wrote it, and ", launch_text(tape, tape.unseen.reader),
+         ", which read it; the tape cannot see that write. Write with novaphy.diff.assign, or into another "
+         "array.");
   }
   for (std::uint32_t r = 0; r < tape.records.size(); ++r) check_record(tape, r);
   for (const TapeArray& array : tape.arrays) {
     if (array.read_unhashed == kNoUse || !array.storage->escaped()) continue;
-    fail(ErrorKind::stale_record, "Tape: a writable view of ", to_string(array.storage->label), " was taken after ",
-         launch_text(tape, record_of(tape, array.read_unhashed)), " had read it, so its old values cannot be trusted. ",
+    fail(ErrorKind::stale_record, "Tape: a writable view of ", to_string(array.storage->label),
+         " was taken after ", launch_text(tape, record_of(tape, array.read_unhashed)),
+         " had read it, so its old values cannot be trusted. ",
          "Take the view before recording, or after backward.");
   }
   for (const HashedUse& hashed : tape.hashes) {
     const Use& use = tape.uses[hashed.use];
     const novaphy::Storage& storage = *tape.arrays[use.array].storage;
     if (content_hash(storage) == hashed.hash) continue;
-    fail(ErrorKind::stale_record, "Tape: ", to_string(storage.label), " was changed through a writable view after ",
-         launch_text(tape, record_of(tape, hashed.use)), " had read it; its old values are gone. ", advice(storage));
+    fail(ErrorKind::stale_record, "Tape: ", to_string(storage.label),
+         " was changed through a writable view after ", launch_text(tape, record_of(tape, hashed.use)),
+         " had read it; its old values are gone. ", advice(storage));
   }
 }
 

@@ -23,13 +23,16 @@ std::uint64_t next_serial() {
 
 }  // namespace
 
-TapeState* TapeState::active() noexcept { return no_grad_depth == 0 ? open_tape : nullptr; }
+TapeState* TapeState::active() noexcept {
+  return no_grad_depth == 0 ? open_tape : nullptr;
+}
 
 struct Tape::State : TapeState {};
 
 Tape::Tape(OnOverwrite on_overwrite) : state_(std::make_unique<State>()) {
   NOVAPHY_REQUIRE(on_overwrite == OnOverwrite::error, ErrorKind::unsupported_feature,
-                  "nova.Tape: on_overwrite=\"save\" is not in this version; use \"error\" and keep one state per substep");
+                  "nova.Tape: on_overwrite=\"save\" is not in this version; use \"error\" and keep one state "
+                  "per substep");
   state_->serial = next_serial();
 }
 
@@ -38,18 +41,22 @@ Tape::~Tape() {
 }
 
 void Tape::open() {
-  NOVAPHY_REQUIRE(open_tape == nullptr, ErrorKind::generic, "nova.Tape: this thread records on a tape already; close that one first");
+  NOVAPHY_REQUIRE(open_tape == nullptr, ErrorKind::generic,
+                  "nova.Tape: this thread records on a tape already; close that one first");
   open_tape = state_.get();
   state_->open = true;
 }
 
 void Tape::close() {
-  NOVAPHY_REQUIRE(open_tape == state_.get(), ErrorKind::generic, "nova.Tape: this tape is not open on this thread");
+  NOVAPHY_REQUIRE(open_tape == state_.get(), ErrorKind::generic,
+                  "nova.Tape: this tape is not open on this thread");
   open_tape = nullptr;
   state_->open = false;
 }
 
-bool Tape::is_open() const noexcept { return state_->open; }
+bool Tape::is_open() const noexcept {
+  return state_->open;
+}
 
 namespace {
 
@@ -58,14 +65,16 @@ std::uint32_t find_loss(const TapeState& tape, const Tensor& loss) {
                   "Tape.backward: the recording is still open; call backward after the 'with' block");
   NOVAPHY_REQUIRE(!tape.records.empty(), ErrorKind::generic,
                   "Tape.backward: nothing was recorded; run the launches inside 'with nova.Tape() as tape'");
-  NOVAPHY_REQUIRE(loss.dtype() == novaphy::DType::f32, ErrorKind::type, "Tape.backward: the loss is ", to_string(loss.dtype()),
-                  ", float32 is wanted");
+  NOVAPHY_REQUIRE(loss.dtype() == novaphy::DType::f32, ErrorKind::type, "Tape.backward: the loss is ",
+                  to_string(loss.dtype()), ", float32 is wanted");
   const std::uint32_t at = loss.storage() ? tape.table.find(loss.storage().get()) : kNone;
   NOVAPHY_REQUIRE(at != kNone && tape.arrays[at].last_writer != kNone, ErrorKind::generic,
                   "Tape.backward: the loss is not on this tape; compute it inside the recording");
-  NOVAPHY_REQUIRE(tape.arrays[at].written_version == loss.storage()->version(), ErrorKind::stale_record, "Tape: the loss, ",
-                  to_string(loss.storage()->label), ", was written outside of the recording after launch ", tape.arrays[at].last_writer,
-                  " (", tape.records[tape.arrays[at].last_writer].kernel->program.name.view(), ") had computed it. Record again.");
+  NOVAPHY_REQUIRE(tape.arrays[at].written_version == loss.storage()->version(), ErrorKind::stale_record,
+                  "Tape: the loss, ", to_string(loss.storage()->label),
+                  ", was written outside of the recording after launch ", tape.arrays[at].last_writer, " (",
+                  tape.records[tape.arrays[at].last_writer].kernel->program.name.view(),
+                  ") had computed it. Record again.");
   return at;
 }
 
@@ -73,7 +82,8 @@ std::uint32_t find_loss(const TapeState& tape, const Tensor& loss) {
 
 void Tape::backward(const Tensor& loss) {
   const std::uint32_t at = find_loss(*state_, loss);
-  NOVAPHY_REQUIRE(loss.size() == 1, ErrorKind::value, "Tape.backward: the loss has shape ", to_string(loss.shape()),
+  NOVAPHY_REQUIRE(loss.size() == 1, ErrorKind::value, "Tape.backward: the loss has shape ",
+                  to_string(loss.shape()),
                   "; give a scalar, or a gradient of that shape as the second argument");
   check_versions(*state_);
   run_backward(*state_, at, nullptr);
@@ -81,10 +91,11 @@ void Tape::backward(const Tensor& loss) {
 
 void Tape::backward(const Tensor& loss, const Tensor& seed) {
   const std::uint32_t at = find_loss(*state_, loss);
-  NOVAPHY_REQUIRE(seed.dtype() == novaphy::DType::f32, ErrorKind::type, "Tape.backward: the gradient is ", to_string(seed.dtype()),
-                  ", float32 is wanted");
-  NOVAPHY_REQUIRE(seed.shape() == loss.shape(), ErrorKind::shape_mismatch, "Tape.backward: the gradient has shape ",
-                  to_string(seed.shape()), ", the loss ", to_string(loss.shape()));
+  NOVAPHY_REQUIRE(seed.dtype() == novaphy::DType::f32, ErrorKind::type, "Tape.backward: the gradient is ",
+                  to_string(seed.dtype()), ", float32 is wanted");
+  NOVAPHY_REQUIRE(seed.shape() == loss.shape(), ErrorKind::shape_mismatch,
+                  "Tape.backward: the gradient has shape ", to_string(seed.shape()), ", the loss ",
+                  to_string(loss.shape()));
   check_versions(*state_);
   run_backward(*state_, at, &seed.array());
 }
@@ -100,18 +111,29 @@ void Tape::reset() {
   state_->serial = next_serial();
 }
 
-std::size_t Tape::record_count() const noexcept { return state_->records.size(); }
-
-std::size_t Tape::memory_bytes() const noexcept {
-  return state_->records.size() * sizeof(Record) + state_->uses.capacity() * sizeof(Use) + state_->arrays.capacity() * sizeof(TapeArray) +
-         state_->hashes.capacity() * sizeof(HashedUse) + state_->table.bytes();
+std::size_t Tape::record_count() const noexcept {
+  return state_->records.size();
 }
 
-TapeReport Tape::report() const { return state_->report; }
+std::size_t Tape::memory_bytes() const noexcept {
+  return state_->records.size() * sizeof(Record) + state_->uses.capacity() * sizeof(Use) +
+         state_->arrays.capacity() * sizeof(TapeArray) + state_->hashes.capacity() * sizeof(HashedUse) +
+         state_->table.bytes();
+}
 
-bool is_recording() noexcept { return TapeState::active() != nullptr; }
+TapeReport Tape::report() const {
+  return state_->report;
+}
 
-NoGrad::NoGrad() noexcept { ++no_grad_depth; }
-NoGrad::~NoGrad() { --no_grad_depth; }
+bool is_recording() noexcept {
+  return TapeState::active() != nullptr;
+}
+
+NoGrad::NoGrad() noexcept {
+  ++no_grad_depth;
+}
+NoGrad::~NoGrad() {
+  --no_grad_depth;
+}
 
 }  // namespace nova

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tape holds: the arrays that it met, the launches, and for each use of an array the version that was seen.
+// What a tape holds: the arrays that it met, the launches, and for each use of an array the version that was
+// seen.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +26,9 @@ struct Use {
 struct Record {
   std::shared_ptr<const Kernel::Compiled> kernel;
   std::int64_t rows = 0, domain = 0;
-  std::size_t first_use = 0;    ///< inputs, then outputs
+  std::size_t first_use = 0;  ///< inputs, then outputs
   std::uint64_t values_needed = 0;
-  std::uint64_t wanted = 0;     ///< during backward: inputs on the way to wanted arrays
+  std::uint64_t wanted = 0;  ///< during backward: inputs on the way to wanted arrays
 };
 
 inline constexpr std::size_t kNoUse = static_cast<std::size_t>(-1);
@@ -36,16 +37,18 @@ inline constexpr std::size_t kNoUse = static_cast<std::size_t>(-1);
 struct TapeArray {
   std::shared_ptr<novaphy::Storage> storage;
   std::uint64_t written_version = 0;
-  std::uint32_t last_writer = kNone;   ///< record
-  std::size_t read_unhashed = kNoUse;  ///< first use whose value backward needs and that could be trusted to its version
-  bool starts_as_input = false;        ///< it had a value before the recording wrote it: its gradient is that value's
+  std::uint32_t last_writer = kNone;  ///< record
+  std::size_t read_unhashed =
+      kNoUse;  ///< first use whose value backward needs and that could be trusted to its version
+  bool starts_as_input =
+      false;  ///< it had a value before the recording wrote it: its gradient is that value's
   // what an escaped array held
   std::uint64_t hashed_version = ~std::uint64_t{0}, hash = 0;
   // during backward
   float* cotangent = nullptr;
-  bool flows = false;                  ///< depends on a wanted array
-  bool kept = false;                   ///< the gradient of an intermediate has been stored
-  std::uint32_t cut_by = kNone;        ///< record that turned differentiable values into these integers
+  bool flows = false;            ///< depends on a wanted array
+  bool kept = false;             ///< the gradient of an intermediate has been stored
+  std::uint32_t cut_by = kNone;  ///< record that turned differentiable values into these integers
 };
 
 struct HashedUse {
@@ -83,7 +86,8 @@ class TapeState {
   /// The tape that this thread records on, null when it does not record.
   static TapeState* active() noexcept;
 
-  void begin_record(const std::shared_ptr<const Kernel::Compiled>& kernel, std::int64_t rows, std::int64_t domain);
+  void begin_record(const std::shared_ptr<const Kernel::Compiled>& kernel, std::int64_t rows,
+                    std::int64_t domain);
   void note_number(std::uint32_t bits) { uses.push_back({kNone, bits, 0}); }
   void note_input(const std::shared_ptr<novaphy::Storage>& storage, std::size_t argument);
   void note_output(const std::shared_ptr<novaphy::Storage>& storage, std::size_t output);

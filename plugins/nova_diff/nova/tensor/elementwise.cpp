@@ -10,17 +10,20 @@ using novaphy::DeviceArray;
 using novaphy::ErrorKind;
 using novaphy::Shape;
 
-DeviceArray flat(const Tensor& tensor) { return DeviceArray(tensor.storage(), tensor.dtype(), Shape{tensor.size()}); }
+DeviceArray flat(const Tensor& tensor) {
+  return DeviceArray(tensor.storage(), tensor.dtype(), Shape{tensor.size()});
+}
 
 template <class Operation>
 Kernel make(const char* name, Operation operation) {
-  return make_indexed_expr_kernel_typed_access_n({.name = name, .in = {in("a", Row::f32), in("b", Row::f32)}, .out = {out("out", Row::f32)}},
-                                                 [&](KernelScope& k) { k.write("out", operation(k.f32("a"), k.f32("b"))); });
+  return make_indexed_expr_kernel_typed_access_n(
+      {.name = name, .in = {in("a", Row::f32), in("b", Row::f32)}, .out = {out("out", Row::f32)}},
+      [&](KernelScope& k) { k.write("out", operation(k.f32("a"), k.f32("b"))); });
 }
 
 Tensor run(const Kernel& kernel, const Tensor& a, const Tensor& b) {
-  NOVAPHY_REQUIRE(a.shape() == b.shape(), ErrorKind::shape_mismatch, "nova.", kernel.name(), ": the shapes ", to_string(a.shape()), " and ",
-                  to_string(b.shape()), " differ");
+  NOVAPHY_REQUIRE(a.shape() == b.shape(), ErrorKind::shape_mismatch, "nova.", kernel.name(), ": the shapes ",
+                  to_string(a.shape()), " and ", to_string(b.shape()), " differ");
   Tensor result(a.shape());
   launch(kernel, {flat(a), flat(b)}, {flat(result)}, a.size());
   return result;
@@ -45,7 +48,8 @@ Tensor mul(const Tensor& a, const Tensor& b) {
 
 Tensor sum(const Tensor& a) {
   static const Kernel kernel = make_indexed_expr_kernel_typed_access_n(
-      {.name = "sum", .in = {in("a", Row::f32)}, .out = {out("out", Row::f32).sum()}}, [](KernelScope& k) { k.write("out", k.f32("a")); });
+      {.name = "sum", .in = {in("a", Row::f32)}, .out = {out("out", Row::f32).sum()}},
+      [](KernelScope& k) { k.write("out", k.f32("a")); });
   Tensor result(Shape{1});
   launch(kernel, {flat(a)}, {result}, a.size());
   return result;

@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::uint64_t kOdd1 = 0x9E3779B185EBCA87ull, kOdd2 = 0xC2B2AE3D27D4EB4Full;
 
-std::uint64_t mix(std::uint64_t chain, std::uint64_t word) { return std::rotl((chain ^ word) * kOdd1, 31) * kOdd2; }
+std::uint64_t mix(std::uint64_t chain, std::uint64_t word) {
+  return std::rotl((chain ^ word) * kOdd1, 31) * kOdd2;
+}
 
 }  // namespace
 

@@ -9,16 +9,19 @@
 namespace nova {
 namespace {
 
-using novaphy::DType;
 using novaphy::DeviceArray;
+using novaphy::DType;
 using novaphy::ErrorKind;
 using novaphy::Shape;
 
 /// All numbers of an array as rows of one.
-DeviceArray flat(const DeviceArray& array) { return DeviceArray(array.storage(), array.dtype(), Shape{array.size()}); }
+DeviceArray flat(const DeviceArray& array) {
+  return DeviceArray(array.storage(), array.dtype(), Shape{array.size()});
+}
 
 void require_float(const DeviceArray& array, const char* what) {
-  NOVAPHY_REQUIRE(array.dtype() == DType::f32, ErrorKind::type, what, ": the tensor is ", to_string(array.dtype()), ", float32 is wanted");
+  NOVAPHY_REQUIRE(array.dtype() == DType::f32, ErrorKind::type, what, ": the tensor is ",
+                  to_string(array.dtype()), ", float32 is wanted");
 }
 
 const Kernel& copy_kernel() {
@@ -37,8 +40,8 @@ const Kernel& fill_kernel() {
 
 void copy_recorded(DeviceArray& target, const DeviceArray& source, const char* what) {
   NOVAPHY_REQUIRE(target.shape() == source.shape(), ErrorKind::shape_mismatch, what, ": ",
-                  target.storage() ? to_string(target.storage()->label) : "the target", " has shape ", to_string(target.shape()),
-                  ", the source ", to_string(source.shape()));
+                  target.storage() ? to_string(target.storage()->label) : "the target", " has shape ",
+                  to_string(target.shape()), ", the source ", to_string(source.shape()));
   require_float(target, what), require_float(source, what);
   launch(copy_kernel(), {flat(source)}, {flat(target)}, target.size());
 }
@@ -46,8 +49,8 @@ void copy_recorded(DeviceArray& target, const DeviceArray& source, const char* w
 }  // namespace
 
 Tensor& Tensor::set_requires_grad(bool wanted) {
-  NOVAPHY_REQUIRE(!wanted || dtype() == DType::f32, ErrorKind::type, "nova.Tensor: requires_grad wants float32, this tensor is ",
-                  to_string(dtype()));
+  NOVAPHY_REQUIRE(!wanted || dtype() == DType::f32, ErrorKind::type,
+                  "nova.Tensor: requires_grad wants float32, this tensor is ", to_string(dtype()));
   if (storage()) storage()->requires_grad = wanted;
   return *this;
 }
@@ -59,7 +62,8 @@ std::optional<Tensor> Tensor::grad() const {
 
 std::optional<DeviceArray> grad_of(const DeviceArray& array) {
   NOVAPHY_REQUIRE(!is_recording(), ErrorKind::gradient_not_ready,
-                  "nova.Tensor.grad: the recording is still open, so there is no gradient yet; read it after Tape.backward");
+                  "nova.Tensor.grad: the recording is still open, so there is no gradient yet; read it after "
+                  "Tape.backward");
   const Slot* const slot = array.storage() ? find_slot(*array.storage()) : nullptr;
   if (slot == nullptr || !slot->grad) return std::nullopt;
   return DeviceArray(slot->grad, DType::f32, array.shape());
@@ -70,7 +74,8 @@ void Tensor::zero_grad() {
 }
 
 float Tensor::item() const {
-  NOVAPHY_REQUIRE(size() == 1, ErrorKind::value, "nova.Tensor.item: the tensor has shape ", to_string(shape()), ", one element is wanted");
+  NOVAPHY_REQUIRE(size() == 1, ErrorKind::value, "nova.Tensor.item: the tensor has shape ",
+                  to_string(shape()), ", one element is wanted");
   require_float(array_, "nova.Tensor.item");
   return array_.read<float>()[0];
 }
@@ -87,8 +92,12 @@ Tensor Tensor::clone() const {
   return copy;
 }
 
-void Tensor::assign(const Tensor& source) { copy_recorded(array_, source.array(), "nova.Tensor.assign"); }
+void Tensor::assign(const Tensor& source) {
+  copy_recorded(array_, source.array(), "nova.Tensor.assign");
+}
 
-void assign(DeviceArray& target, const Tensor& source) { copy_recorded(target, source.array(), "assign"); }
+void assign(DeviceArray& target, const Tensor& source) {
+  copy_recorded(target, source.array(), "assign");
+}
 
 }  // namespace nova

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The traced scalar: arithmetic on Expr, Int and Mask appends operations to the program that is being recorded.
+// The traced scalar: arithmetic on Expr, Int and Mask appends operations to the program that is being
+// recorded.
 //
-// novaphy::Vec3T<Expr> and the other types of novaphy/math.hpp work as with float, so a formula header that is written
-// once over its scalar serves the forward solver and the kernel, with the same roundings.
+// novaphy::Vec3T<Expr> and the other types of novaphy/math.hpp work as with float, so a formula header that
+// is written once over its scalar serves the forward solver and the kernel, with the same roundings.
 #pragma once
 
 #include <array>
@@ -14,9 +15,10 @@
 
 namespace nova {
 
-/// Appends one operation to the program that this thread records. Throws Error(trace) when none is recorded or an operand
-/// was never given a value.
-NOVAPHY_API std::uint32_t trace(Op op, ValueType type, std::uint32_t a, std::uint32_t b = kNone, std::uint32_t c = kNone);
+/// Appends one operation to the program that this thread records. Throws Error(trace) when none is recorded
+/// or an operand was never given a value.
+NOVAPHY_API std::uint32_t trace(Op op, ValueType type, std::uint32_t a, std::uint32_t b = kNone,
+                                std::uint32_t c = kNone);
 NOVAPHY_API std::uint32_t trace_constant(float value);
 NOVAPHY_API std::uint32_t trace_constant(std::int32_t value);
 
@@ -59,60 +61,141 @@ using Mat22E = novaphy::Mat22T<Expr>;
 using Mat33E = novaphy::Mat33T<Expr>;
 
 namespace detail {
-inline Expr f(Op op, Expr a, Expr b) { return Expr::of(trace(op, ValueType::f32, a.node, b.node)); }
-inline Expr f(Op op, Expr a) { return Expr::of(trace(op, ValueType::f32, a.node)); }
-inline Int i(Op op, Int a, Int b) { return Int::of(trace(op, ValueType::i32, a.node, b.node)); }
-inline Mask m(Op op, std::uint32_t a, std::uint32_t b = kNone) { return {trace(op, ValueType::mask, a, b)}; }
+inline Expr f(Op op, Expr a, Expr b) {
+  return Expr::of(trace(op, ValueType::f32, a.node, b.node));
+}
+inline Expr f(Op op, Expr a) {
+  return Expr::of(trace(op, ValueType::f32, a.node));
+}
+inline Int i(Op op, Int a, Int b) {
+  return Int::of(trace(op, ValueType::i32, a.node, b.node));
+}
+inline Mask m(Op op, std::uint32_t a, std::uint32_t b = kNone) {
+  return {trace(op, ValueType::mask, a, b)};
+}
 }  // namespace detail
 
-inline Expr operator+(Expr a, Expr b) { return detail::f(Op::add, a, b); }
-inline Expr operator-(Expr a, Expr b) { return detail::f(Op::sub, a, b); }
-inline Expr operator*(Expr a, Expr b) { return detail::f(Op::mul, a, b); }
-inline Expr operator/(Expr a, Expr b) { return detail::f(Op::div, a, b); }
-inline Expr operator-(Expr a) { return detail::f(Op::neg, a); }
-inline Expr& operator+=(Expr& a, Expr b) { return a = a + b; }
-inline Expr& operator-=(Expr& a, Expr b) { return a = a - b; }
-inline Expr& operator*=(Expr& a, Expr b) { return a = a * b; }
-inline Expr sqrt(Expr a) { return detail::f(Op::sqrt, a); }
-inline Expr abs(Expr a) { return detail::f(Op::abs, a); }
-inline Expr min(Expr a, Expr b) { return detail::f(Op::min, a, b); }
-inline Expr max(Expr a, Expr b) { return detail::f(Op::max, a, b); }
-inline Expr fma(Expr a, Expr b, Expr c) { return Expr::of(trace(Op::fma, ValueType::f32, a.node, b.node, c.node)); }
+inline Expr operator+(Expr a, Expr b) {
+  return detail::f(Op::add, a, b);
+}
+inline Expr operator-(Expr a, Expr b) {
+  return detail::f(Op::sub, a, b);
+}
+inline Expr operator*(Expr a, Expr b) {
+  return detail::f(Op::mul, a, b);
+}
+inline Expr operator/(Expr a, Expr b) {
+  return detail::f(Op::div, a, b);
+}
+inline Expr operator-(Expr a) {
+  return detail::f(Op::neg, a);
+}
+inline Expr& operator+=(Expr& a, Expr b) {
+  return a = a + b;
+}
+inline Expr& operator-=(Expr& a, Expr b) {
+  return a = a - b;
+}
+inline Expr& operator*=(Expr& a, Expr b) {
+  return a = a * b;
+}
+inline Expr sqrt(Expr a) {
+  return detail::f(Op::sqrt, a);
+}
+inline Expr abs(Expr a) {
+  return detail::f(Op::abs, a);
+}
+inline Expr min(Expr a, Expr b) {
+  return detail::f(Op::min, a, b);
+}
+inline Expr max(Expr a, Expr b) {
+  return detail::f(Op::max, a, b);
+}
+inline Expr fma(Expr a, Expr b, Expr c) {
+  return Expr::of(trace(Op::fma, ValueType::f32, a.node, b.node, c.node));
+}
 
-inline Mask negate(Mask a) { return detail::m(Op::mask_not, a.node); }
-inline Mask both(Mask a, Mask b) { return detail::m(Op::mask_and, a.node, b.node); }
-inline Mask either(Mask a, Mask b) { return detail::m(Op::mask_or, a.node, b.node); }
-inline Mask operator!(Mask a) { return negate(a); }
+inline Mask negate(Mask a) {
+  return detail::m(Op::mask_not, a.node);
+}
+inline Mask both(Mask a, Mask b) {
+  return detail::m(Op::mask_and, a.node, b.node);
+}
+inline Mask either(Mask a, Mask b) {
+  return detail::m(Op::mask_or, a.node, b.node);
+}
+inline Mask operator!(Mask a) {
+  return negate(a);
+}
 
-inline Mask operator<(Expr a, Expr b) { return detail::m(Op::less, a.node, b.node); }
-inline Mask operator<=(Expr a, Expr b) { return detail::m(Op::less_equal, a.node, b.node); }
-inline Mask operator>(Expr a, Expr b) { return b < a; }
-inline Mask operator>=(Expr a, Expr b) { return b <= a; }
-inline Mask operator==(Expr a, Expr b) { return detail::m(Op::equal, a.node, b.node); }
-inline Mask operator!=(Expr a, Expr b) { return negate(a == b); }
+inline Mask operator<(Expr a, Expr b) {
+  return detail::m(Op::less, a.node, b.node);
+}
+inline Mask operator<=(Expr a, Expr b) {
+  return detail::m(Op::less_equal, a.node, b.node);
+}
+inline Mask operator>(Expr a, Expr b) {
+  return b < a;
+}
+inline Mask operator>=(Expr a, Expr b) {
+  return b <= a;
+}
+inline Mask operator==(Expr a, Expr b) {
+  return detail::m(Op::equal, a.node, b.node);
+}
+inline Mask operator!=(Expr a, Expr b) {
+  return negate(a == b);
+}
 
-inline Int operator+(Int a, Int b) { return detail::i(Op::iadd, a, b); }
-inline Int operator-(Int a, Int b) { return detail::i(Op::isub, a, b); }
-inline Int operator*(Int a, Int b) { return detail::i(Op::imul, a, b); }
-inline Int operator&(Int a, Int b) { return detail::i(Op::iand, a, b); }
-inline Int operator|(Int a, Int b) { return detail::i(Op::ior, a, b); }
-inline Int operator^(Int a, Int b) { return detail::i(Op::ixor, a, b); }
-inline Mask operator<(Int a, Int b) { return detail::m(Op::iless, a.node, b.node); }
-inline Mask operator<=(Int a, Int b) { return detail::m(Op::iless_equal, a.node, b.node); }
-inline Mask operator>(Int a, Int b) { return b < a; }
-inline Mask operator>=(Int a, Int b) { return b <= a; }
-inline Mask operator==(Int a, Int b) { return detail::m(Op::iequal, a.node, b.node); }
-inline Mask operator!=(Int a, Int b) { return negate(a == b); }
+inline Int operator+(Int a, Int b) {
+  return detail::i(Op::iadd, a, b);
+}
+inline Int operator-(Int a, Int b) {
+  return detail::i(Op::isub, a, b);
+}
+inline Int operator*(Int a, Int b) {
+  return detail::i(Op::imul, a, b);
+}
+inline Int operator&(Int a, Int b) {
+  return detail::i(Op::iand, a, b);
+}
+inline Int operator|(Int a, Int b) {
+  return detail::i(Op::ior, a, b);
+}
+inline Int operator^(Int a, Int b) {
+  return detail::i(Op::ixor, a, b);
+}
+inline Mask operator<(Int a, Int b) {
+  return detail::m(Op::iless, a.node, b.node);
+}
+inline Mask operator<=(Int a, Int b) {
+  return detail::m(Op::iless_equal, a.node, b.node);
+}
+inline Mask operator>(Int a, Int b) {
+  return b < a;
+}
+inline Mask operator>=(Int a, Int b) {
+  return b <= a;
+}
+inline Mask operator==(Int a, Int b) {
+  return detail::m(Op::iequal, a.node, b.node);
+}
+inline Mask operator!=(Int a, Int b) {
+  return negate(a == b);
+}
 
 /// condition ? a : b. Both arms are evaluated; the arm that is not taken never disturbs value or gradient.
 inline Expr select(Mask condition, Expr a, Expr b) {
   return Expr::of(trace(Op::select, ValueType::f32, condition.node, a.node, b.node));
 }
-inline Expr select(Mask condition, float a, float b) { return select(condition, Expr(a), Expr(b)); }
+inline Expr select(Mask condition, float a, float b) {
+  return select(condition, Expr(a), Expr(b));
+}
 inline Int select(Mask condition, Int a, Int b) {
   return Int::of(trace(Op::select, ValueType::i32, condition.node, a.node, b.node));
 }
 
+// clang-format off
 /// The numbers of a row type in memory order: visit(value, f) calls f(number&) for each.
 template <class T> struct RowTraits;
 template <> struct RowTraits<Expr> {
@@ -164,4 +247,5 @@ template <> struct RowTraits<Mat33E> {
   template <class V, class F> static void visit(V& v, F f) { for (auto& row : v.m) for (auto& x : row) f(x); }
 };
 
+// clang-format on
 }  // namespace nova

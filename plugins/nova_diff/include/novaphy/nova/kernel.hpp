@@ -2,8 +2,10 @@
 // Kernels: a C++ function over traced rows, recorded once, run over many rows, differentiated on demand.
 //
 //   nova::Kernel drag = nova::make_indexed_expr_kernel_typed_access_n(
-//       {.name = "drag", .in = {nova::in("v", Row::vec3), nova::in("c", Row::f32).value()}, .out = {nova::out("f", Row::vec3)}},
-//       [](nova::KernelScope& k) { const auto v = k.vec3("v"); k.write("f", v * (-k.f32("c") * length(v))); });
+//       {.name = "drag", .in = {nova::in("v", Row::vec3), nova::in("c", Row::f32).value()}, .out =
+//       {nova::out("f", Row::vec3)}},
+//       [](nova::KernelScope& k) { const auto v = k.vec3("v"); k.write("f", v * (-k.f32("c") * length(v)));
+//       });
 //   nova::launch(drag, {velocity, 0.5f}, {force}, velocity.rows());
 #pragma once
 
@@ -33,22 +35,41 @@ struct In {
   int columns = 1, first_column = 0;
   bool differentiable = true, is_static = false;
 
-  In& uniform() { reach = Reach::uniform; return *this; }
+  In& uniform() {
+    reach = Reach::uniform;
+    return *this;
+  }
   /// One number, given to launch() as a float (or an int for Row::i32).
-  In& value() { reach = Reach::value; return *this; }
+  In& value() {
+    reach = Reach::value;
+    return *this;
+  }
   /// Row s of the reduction's domain.
-  In& domain() { reach = Reach::domain; return *this; }
+  In& domain() {
+    reach = Reach::domain;
+    return *this;
+  }
   /// Row s * rows + e.
-  In& pair() { reach = Reach::pair; return *this; }
-  /// Row index[e][first + k] for k = 0 .. columns-1; a negative index reads zeros. A `pair` index makes it one row per (e, s).
+  In& pair() {
+    reach = Reach::pair;
+    return *this;
+  }
+  /// Row index[e][first + k] for k = 0 .. columns-1; a negative index reads zeros. A `pair` index makes it
+  /// one row per (e, s).
   In& gather(std::string_view index_name, int column_count = 1, int first = 0) {
     reach = Reach::gather, index = index_name, columns = column_count, first_column = first;
     return *this;
   }
   /// Never differentiated.
-  In& constant() { differentiable = false; return *this; }
+  In& constant() {
+    differentiable = false;
+    return *this;
+  }
   /// Changes only when the user changes it (material, radius).
-  In& rate_static() { is_static = true; return *this; }
+  In& rate_static() {
+    is_static = true;
+    return *this;
+  }
 };
 inline In in(std::string_view name, Row row) {
   In out;
@@ -65,7 +86,10 @@ struct Out {
   int columns = 1, first_column = 0;
 
   /// Row e is added to.
-  Out& add() { write = Write::add; return *this; }
+  Out& add() {
+    write = Write::add;
+    return *this;
+  }
   Out& scatter_add(std::string_view index_name, int column_count = 1, int first = 0) {
     write = Write::scatter_add, index = index_name, columns = column_count, first_column = first;
     return *this;
@@ -75,7 +99,10 @@ struct Out {
     return *this;
   }
   /// One row: the sum over all rows, in an order that does not depend on threads.
-  Out& sum() { write = Write::sum; return *this; }
+  Out& sum() {
+    write = Write::sum;
+    return *this;
+  }
 };
 inline Out out(std::string_view name, Row row) {
   Out o;
@@ -88,9 +115,14 @@ struct IndexArg {
   Name name;
   Row row_type = Row::i32;
   Reach reach = Reach::row;
-  IndexArg& pair() { reach = Reach::pair; return *this; }
+  IndexArg& pair() {
+    reach = Reach::pair;
+    return *this;
+  }
 };
-inline IndexArg index(std::string_view name, Row row = Row::i32) { return {name, row}; }
+inline IndexArg index(std::string_view name, Row row = Row::i32) {
+  return {name, row};
+}
 
 /// A launch takes its inputs in the order `in`, then `index`, and its outputs in the order `out`.
 struct KernelDesc {
@@ -104,7 +136,9 @@ struct KernelDesc {
 struct DomainArg {
   const char* name = "domain";
 };
-inline DomainArg domain(const char* name) { return {name}; }
+inline DomainArg domain(const char* name) {
+  return {name};
+}
 
 /// What a kernel body sees: named inputs as traced values, and write().
 class NOVAPHY_API KernelScope {
@@ -141,10 +175,22 @@ class NOVAPHY_API KernelScope {
     for (int k = 0; k < N; ++k) out[static_cast<std::size_t>(k)] = read<T>(name, k);
     return out;
   }
-  template <int N> std::array<Expr, N> f32s(std::string_view name) { return read_columns<Expr, N>(name); }
-  template <int N> std::array<Vec3E, N> vec3s(std::string_view name) { return read_columns<Vec3E, N>(name); }
-  template <int N> std::array<Vec4E, N> vec4s(std::string_view name) { return read_columns<Vec4E, N>(name); }
-  template <int N> std::array<TransformE, N> transforms(std::string_view name) { return read_columns<TransformE, N>(name); }
+  template <int N>
+  std::array<Expr, N> f32s(std::string_view name) {
+    return read_columns<Expr, N>(name);
+  }
+  template <int N>
+  std::array<Vec3E, N> vec3s(std::string_view name) {
+    return read_columns<Vec3E, N>(name);
+  }
+  template <int N>
+  std::array<Vec4E, N> vec4s(std::string_view name) {
+    return read_columns<Vec4E, N>(name);
+  }
+  template <int N>
+  std::array<TransformE, N> transforms(std::string_view name) {
+    return read_columns<TransformE, N>(name);
+  }
 
   /// Gives an output its value; each output exactly once.
   template <class T>
@@ -156,7 +202,8 @@ class NOVAPHY_API KernelScope {
   template <class T, std::size_t N>
   void write(std::string_view name, const std::array<T, N>& values) {
     std::vector<std::uint32_t> nodes;
-    for (const T& value : values) RowTraits<T>::visit(value, [&](auto& number) { nodes.push_back(number.node); });
+    for (const T& value : values)
+      RowTraits<T>::visit(value, [&](auto& number) { nodes.push_back(number.node); });
     write_nodes(name, nodes);
   }
 
@@ -193,7 +240,8 @@ class NOVAPHY_API Kernel {
   explicit operator bool() const noexcept { return compiled_ != nullptr; }
   const char* name() const noexcept;
   const Program& program() const;
-  /// The program that maps cotangents of the outputs in `seeded` to those of the inputs in `wanted` (bit i = argument i).
+  /// The program that maps cotangents of the outputs in `seeded` to those of the inputs in `wanted` (bit i =
+  /// argument i).
   const Program& adjoint(std::uint64_t wanted, std::uint64_t seeded) const;
   /// A listing for people.
   std::string text() const;
@@ -219,7 +267,10 @@ class NOVAPHY_API Recording {
   Recording& operator=(const Recording&) = delete;
 
   KernelScope scope() { return KernelScope(*this); }
-  template <class T> Acc<T> accumulator() { return Acc<T>(*this); }
+  template <class T>
+  Acc<T> accumulator() {
+    return Acc<T>(*this);
+  }
   void begin_loop(std::span<const std::uint32_t> init);
   void accumulate(std::span<const std::uint32_t> term, std::uint32_t mask, bool subtract);
   /// Ends the loop; returns the nodes of the results.
@@ -248,11 +299,11 @@ Kernel make_indexed_expr_kernel_typed_access_n(const KernelDesc& desc, Body&& bo
   return recording.finish();
 }
 
-/// result = init(scope); for s = 0 .. domain_count-1 in this order: term(scope, Acc&) adds to it; then finish(scope, result)
-/// writes the outputs.
+/// result = init(scope); for s = 0 .. domain_count-1 in this order: term(scope, Acc&) adds to it; then
+/// finish(scope, result) writes the outputs.
 template <class Init, class Term, class Finish>
-Kernel make_indexed_fixed_reduce_expr_kernel_typed_access_n(const KernelDesc& desc, DomainArg, Init&& init, Term&& term,
-                                                            Finish&& finish) {
+Kernel make_indexed_fixed_reduce_expr_kernel_typed_access_n(const KernelDesc& desc, DomainArg, Init&& init,
+                                                            Term&& term, Finish&& finish) {
   Recording recording(desc);
   KernelScope scope = recording.scope();
   auto result = init(scope);
@@ -271,13 +322,15 @@ Kernel make_indexed_fixed_reduce_expr_kernel_typed_access_n(const KernelDesc& de
 
 /// The same with one output, which receives the sum.
 template <class Init, class Term>
-Kernel make_indexed_fixed_reduce_expr_kernel_typed_access_n(const KernelDesc& desc, DomainArg domain, Init&& init, Term&& term) {
+Kernel make_indexed_fixed_reduce_expr_kernel_typed_access_n(const KernelDesc& desc, DomainArg domain,
+                                                            Init&& init, Term&& term) {
   return make_indexed_fixed_reduce_expr_kernel_typed_access_n(
       desc, domain, std::forward<Init>(init), std::forward<Term>(term),
       [&](KernelScope& k, const auto& result) { k.write(desc.out.at(0).name.view(), result); });
 }
 
-/// One input or output of a launch: an array (tensor or engine array), or a number for a `value` input. Never owns.
+/// One input or output of a launch: an array (tensor or engine array), or a number for a `value` input. Never
+/// owns.
 class Operand {
  public:
   Operand(const Tensor& tensor) : Operand(tensor.array()) {}
@@ -296,19 +349,20 @@ class Operand {
 };
 
 /// Runs a kernel over `rows` rows (and `domain_count` domain rows) and records it on this thread's open tape.
-/// Throws Error(shape_mismatch), Error(type), Error(device_mismatch) or Error(index), naming kernel, argument, what was
-/// given and what is wanted, before anything is written.
-NOVAPHY_API void launch(const Kernel& kernel, std::span<const Operand> inputs, std::span<const Operand> outputs,
-                        std::int64_t rows, std::int64_t domain_count = 0);
-inline void launch(const Kernel& kernel, std::initializer_list<Operand> inputs, std::initializer_list<Operand> outputs,
-                   std::int64_t rows, std::int64_t domain_count = 0) {
-  launch(kernel, std::span<const Operand>(inputs.begin(), inputs.size()), std::span<const Operand>(outputs.begin(), outputs.size()),
-         rows, domain_count);
+/// Throws Error(shape_mismatch), Error(type), Error(device_mismatch) or Error(index), naming kernel,
+/// argument, what was given and what is wanted, before anything is written.
+NOVAPHY_API void launch(const Kernel& kernel, std::span<const Operand> inputs,
+                        std::span<const Operand> outputs, std::int64_t rows, std::int64_t domain_count = 0);
+inline void launch(const Kernel& kernel, std::initializer_list<Operand> inputs,
+                   std::initializer_list<Operand> outputs, std::int64_t rows, std::int64_t domain_count = 0) {
+  launch(kernel, std::span<const Operand>(inputs.begin(), inputs.size()),
+         std::span<const Operand>(outputs.begin(), outputs.size()), rows, domain_count);
 }
 
 /// "interpreter": the only backend here.
 NOVAPHY_API const char* backend_name() noexcept;
-/// Rows per task when a launch is shared among threads; 0 = chosen by the cost of the kernel. Results never depend on it.
+/// Rows per task when a launch is shared among threads; 0 = chosen by the cost of the kernel. Results never
+/// depend on it.
 NOVAPHY_API void set_rows_per_task(std::int64_t rows) noexcept;
 
 }  // namespace nova

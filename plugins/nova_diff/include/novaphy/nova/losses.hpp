@@ -10,7 +10,7 @@
 namespace nova {
 
 /// |particle_q[particle_index] - target|^2, shape (1), m^2. Throws Error(index) and Error(shape_mismatch).
-NOVAPHY_API Tensor particle_point_loss_generated(const Tensor& particle_q, std::int64_t particle_index, float target_x,
-                                                 float target_y, float target_z);
+NOVAPHY_API Tensor particle_point_loss_generated(const Tensor& particle_q, std::int64_t particle_index,
+                                                 float target_x, float target_y, float target_z);
 
 }  // namespace nova

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel as data: a list of typed operations for one row and the description of how rows reach memory.
 //
-// A Program holds no addresses, so it can be copied, hashed, compared and handed to any backend; a launch binds it to
-// arrays. A program runs in stages: even stages run once a row, odd stages once for every (row, domain index).
+// A Program holds no addresses, so it can be copied, hashed, compared and handed to any backend; a launch
+// binds it to arrays. A program runs in stages: even stages run once a row, odd stages once for every (row,
+// domain index).
 #pragma once
 
 #include <array>
@@ -18,8 +19,20 @@ namespace nova {
 
 /// What one row of an argument holds. Rows are packed in memory.
 enum class Row : std::uint8_t {
-  f32 = 0, vec2, vec3, vec4, quat, transform, spatial, mat22, mat33,  // float32
-  i32, ivec2, ivec3, ivec4, flags,                                    // int32 (flags: int32 or uint32)
+  f32 = 0,
+  vec2,
+  vec3,
+  vec4,
+  quat,
+  transform,
+  spatial,
+  mat22,
+  mat33,  // float32
+  i32,
+  ivec2,
+  ivec3,
+  ivec4,
+  flags,  // int32 (flags: int32 or uint32)
 };
 
 /// Numbers in a row.
@@ -27,7 +40,9 @@ constexpr int width_of(Row row) noexcept {
   constexpr std::array<std::uint8_t, 14> kWidth{1, 2, 3, 4, 4, 7, 6, 4, 9, 1, 2, 3, 4, 1};
   return kWidth[static_cast<std::size_t>(row)];
 }
-constexpr bool is_float(Row row) noexcept { return row <= Row::mat33; }
+constexpr bool is_float(Row row) noexcept {
+  return row <= Row::mat33;
+}
 
 /// Which row of an array a program row e (and domain index s) sees.
 enum class Reach : std::uint8_t {
@@ -41,35 +56,55 @@ enum class Reach : std::uint8_t {
 
 /// How an output is written.
 enum class Write : std::uint8_t {
-  set = 0,       ///< row e; the old content does not matter
-  add,           ///< row e (or pair, gather, uniform, domain by its reach) is added to
-  scatter_add,   ///< rows index[e][k] += value k, in element order
-  scatter_sub,   ///< rows index[e][k] -= value k, in element order
-  sum,           ///< row 0 = the sum over all rows
+  set = 0,      ///< row e; the old content does not matter
+  add,          ///< row e (or pair, gather, uniform, domain by its reach) is added to
+  scatter_add,  ///< rows index[e][k] += value k, in element order
+  scatter_sub,  ///< rows index[e][k] -= value k, in element order
+  sum,          ///< row 0 = the sum over all rows
 };
 
 enum class ValueType : std::uint8_t { f32 = 0, i32, mask };
 
-/// Operations on 32-bit values. New ones go at the end of their group; numbers are never used again for another meaning.
+/// Operations on 32-bit values. New ones go at the end of their group; numbers are never used again for
+/// another meaning.
 enum class Op : std::uint8_t {
   constant = 0,  ///< a = bits
   input,         ///< a = argument, b = column * width + component
   reduced,       ///< a = reduction: its result after the loop
 
-  add = 16, sub, mul, div, neg,  ///< float32, rounded to nearest
-  fma,                           ///< a * b + c, rounded once
-  sqrt, abs,
-  min, max,  ///< C fmin and fmax; of zeros with unlike signs the first, as the C library gives it
-  zmul,      ///< a == 0 ? 0 : a * b
-  zdiv,      ///< a == 0 ? 0 : a / b
-  mul_add, mul_sub, sub_mul,  ///< a*b + c, a*b - c, c - a*b with two roundings; made by lowering only
+  add = 16,
+  sub,
+  mul,
+  div,
+  neg,  ///< float32, rounded to nearest
+  fma,  ///< a * b + c, rounded once
+  sqrt,
+  abs,
+  min,
+  max,   ///< C fmin and fmax; of zeros with unlike signs the first, as the C library gives it
+  zmul,  ///< a == 0 ? 0 : a * b
+  zdiv,  ///< a == 0 ? 0 : a / b
+  mul_add,
+  mul_sub,
+  sub_mul,  ///< a*b + c, a*b - c, c - a*b with two roundings; made by lowering only
 
-  less = 48, less_equal, equal,        ///< float32 -> mask
-  iless, iless_equal, iequal,          ///< int32 -> mask
-  mask_and, mask_or, mask_not,         ///< mask
-  select,                              ///< a ? b : c, any type
+  less = 48,
+  less_equal,
+  equal,  ///< float32 -> mask
+  iless,
+  iless_equal,
+  iequal,  ///< int32 -> mask
+  mask_and,
+  mask_or,
+  mask_not,  ///< mask
+  select,    ///< a ? b : c, any type
 
-  iadd = 80, isub, imul, iand, ior, ixor,  ///< int32, wraps
+  iadd = 80,
+  isub,
+  imul,
+  iand,
+  ior,
+  ixor,  ///< int32, wraps
 };
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
@@ -98,13 +133,13 @@ struct Name {
   friend bool operator==(const Name&, const Name&) = default;
 };
 
-/// An input array. Index arguments (integer arrays that gathers and scatters go through) are arguments too; they stand
-/// after the others.
+/// An input array. Index arguments (integer arrays that gathers and scatters go through) are arguments too;
+/// they stand after the others.
 struct Argument {
   Name name;
   Row row = Row::f32;
   Reach reach = Reach::row;
-  std::uint8_t columns = 1;        ///< gather: rows per element
+  std::uint8_t columns = 1;  ///< gather: rows per element
   bool differentiable = true;
   bool is_static = false;          ///< changes only when the user changes it (rest shape, material)
   std::uint32_t index = kNone;     ///< gather: the index argument
@@ -117,10 +152,11 @@ struct Output {
   Write write = Write::set;
   Reach reach = Reach::row;
   std::uint8_t columns = 1;
-  std::uint8_t stage = 0;          ///< odd: written in every iteration of that loop; even: written once a row
+  std::uint8_t stage = 0;  ///< odd: written in every iteration of that loop; even: written once a row
   std::uint32_t index = kNone;
   std::uint32_t first_column = 0;
-  std::uint32_t first_value = 0;   ///< in Program::values: columns * width entries, kNone = nothing is added there
+  std::uint32_t first_value =
+      0;  ///< in Program::values: columns * width entries, kNone = nothing is added there
 };
 
 /// result = init; in loop stage `stage`, for every domain index in order, its steps are applied.

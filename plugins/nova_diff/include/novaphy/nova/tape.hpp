@@ -20,12 +20,13 @@ enum class OnOverwrite : int {
 
 /// What a recording knows about its leaves after backward.
 struct TapeReport {
-  std::vector<std::string> leaves_without_path;  ///< wanted arrays that the loss does not depend on; their gradient is None
-  std::vector<std::string> cuts;                 ///< integer results of differentiable input: gradient ends there
+  std::vector<std::string>
+      leaves_without_path;        ///< wanted arrays that the loss does not depend on; their gradient is None
+  std::vector<std::string> cuts;  ///< integer results of differentiable input: gradient ends there
 };
 
-/// Records the Nova launches of the thread that opened it. Forward values are not copied: the arrays must keep them until
-/// backward, which checks their versions first. One open tape a thread.
+/// Records the Nova launches of the thread that opened it. Forward values are not copied: the arrays must
+/// keep them until backward, which checks their versions first. One open tape a thread.
 class NOVAPHY_API Tape {
  public:
   explicit Tape(OnOverwrite on_overwrite = OnOverwrite::error);
@@ -39,10 +40,11 @@ class NOVAPHY_API Tape {
   void close();
   bool is_open() const noexcept;
 
-  /// Adds d(loss)/d(array) to the gradient of every array that requires it and that the loss depends on. `seed` may be left
-  /// out when the loss has one element. May be called again: gradients add.
-  /// Throws Error(gradient_not_ready) while open, Error(stale_record) when a value that was read has been overwritten,
-  /// Error(value) for a loss that is not scalar without a seed, Error when the loss is not on the tape.
+  /// Adds d(loss)/d(array) to the gradient of every array that requires it and that the loss depends on.
+  /// `seed` may be left out when the loss has one element. May be called again: gradients add. Throws
+  /// Error(gradient_not_ready) while open, Error(stale_record) when a value that was read has been
+  /// overwritten, Error(value) for a loss that is not scalar without a seed, Error when the loss is not on
+  /// the tape.
   void backward(const Tensor& loss);
   void backward(const Tensor& loss, const Tensor& seed);
 
@@ -65,7 +67,9 @@ class NOVAPHY_API Tape {
 class NOVAPHY_API TapeScope {
  public:
   explicit TapeScope(Tape& tape) : tape_(tape) { tape_.open(); }
-  ~TapeScope() { if (tape_.is_open()) tape_.close(); }
+  ~TapeScope() {
+    if (tape_.is_open()) tape_.close();
+  }
   TapeScope(const TapeScope&) = delete;
   TapeScope& operator=(const TapeScope&) = delete;
 

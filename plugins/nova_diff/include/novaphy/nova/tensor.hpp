@@ -13,7 +13,8 @@
 
 namespace nova {
 
-/// A handle: copying shares the memory. All tensors over one Storage share one `requires_grad` flag and one gradient.
+/// A handle: copying shares the memory. All tensors over one Storage share one `requires_grad` flag and one
+/// gradient.
 class NOVAPHY_API Tensor {
  public:
   /// Empty: shape (0).
@@ -21,7 +22,8 @@ class NOVAPHY_API Tensor {
   /// A view of an array of the engine: same memory, nothing copied.
   explicit Tensor(novaphy::DeviceArray array) : array_(std::move(array)) {}
   /// Zeroed memory.
-  explicit Tensor(novaphy::Shape shape, novaphy::DType dtype = novaphy::DType::f32, novaphy::Device device = {})
+  explicit Tensor(novaphy::Shape shape, novaphy::DType dtype = novaphy::DType::f32,
+                  novaphy::Device device = {})
       : array_(dtype, shape, device) {}
   template <class T>
   static Tensor from(std::span<const T> values, novaphy::Shape shape) {
@@ -40,8 +42,8 @@ class NOVAPHY_API Tensor {
   /// Asks backward to keep the gradient of this array. Throws Error(type) for integer arrays.
   Tensor& set_requires_grad(bool wanted);
 
-  /// The gradient that backward left; empty before any backward and where the loss did not depend on this array.
-  /// Throws Error(gradient_not_ready) inside an open recording.
+  /// The gradient that backward left; empty before any backward and where the loss did not depend on this
+  /// array. Throws Error(gradient_not_ready) inside an open recording.
   std::optional<Tensor> grad() const;
   /// Drops the gradient: grad() is empty again.
   void zero_grad();
@@ -52,7 +54,8 @@ class NOVAPHY_API Tensor {
   // Writes. Inside a recording they are recorded: the gradient of what was there before ends here.
   void fill(float value);
   void zero() { fill(0.0f); }
-  /// Copies `source` into this memory; gradient flows back to it. Throws Error(shape_mismatch) or Error(type).
+  /// Copies `source` into this memory; gradient flows back to it. Throws Error(shape_mismatch) or
+  /// Error(type).
   void assign(const Tensor& source);
 
   /// A copy in memory of its own; recorded, so gradient flows back through it.
@@ -65,12 +68,15 @@ class NOVAPHY_API Tensor {
 };
 
 /// The tensor over an array of the engine: same memory, same gradient as every other view of it.
-inline Tensor view(novaphy::DeviceArray& array) { return Tensor(array); }
+inline Tensor view(novaphy::DeviceArray& array) {
+  return Tensor(array);
+}
 
 /// The gradient of an array of the engine, as Tensor::grad(). What `array.grad` is in Python.
 NOVAPHY_API std::optional<novaphy::DeviceArray> grad_of(const novaphy::DeviceArray& array);
 
-/// A recorded write into an array of the engine: later recorded steps read it, and its gradient flows back to `source`.
+/// A recorded write into an array of the engine: later recorded steps read it, and its gradient flows back to
+/// `source`.
 NOVAPHY_API void assign(novaphy::DeviceArray& target, const Tensor& source);
 
 // Elementwise on equal shapes; recorded. Throw Error(shape_mismatch).
