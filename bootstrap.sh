@@ -43,9 +43,9 @@ step() {
   shift 2
   mkdir -p "$(dirname "$log")"
   say "$what ..."
-  "$@" >"$log" 2>&1 </dev/null &
+  setsid "$@" >"$log" 2>&1 </dev/null &
   pid=$!
-  trap 'kill '"$pid"' 2>/dev/null || true; exit 130' INT TERM
+  trap 'kill -- -'"$pid"' 2>/dev/null; exit 130' INT TERM  # with all that it started
   while kill -0 "$pid" 2>/dev/null; do
     sleep 0.2
     (( (SECONDS - start) / 30 > beats )) || continue
