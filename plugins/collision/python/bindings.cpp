@@ -60,11 +60,13 @@ NOVAPHY_PYTHON_MODULE(_novaphy_collision, m) {
       .value("AllPairs", BroadPhase::nxn)
       .finalize();
 
-  py::class_<CollisionPipeline, ICollisionPipeline, py::smart_holder>(
+  py::class_<CollisionPipeline, ICollisionPipeline, py::smart_holder> pipeline(
       m, "CollisionPipeline",
       "Generates particle-shape contacts. A particle within radius + shape margin + soft_contact_margin [m] of a shape gets "
       "a record; records come shape by shape, particles ascending. Contact topology is not differentiated, so requires_grad "
-      "changes nothing; results never depend on threads, so deterministic changes nothing.")
+      "changes nothing; results never depend on threads, so deterministic changes nothing.");
+  pipeline.attr("__module__") = "novaphy.collision";
+  pipeline
       .def(py::init([](std::shared_ptr<Model> model, const py::object& broad_phase, double soft_contact_margin,
                        std::optional<double> soft_contact_gap, std::optional<int> rigid_contact_max,
                        std::optional<int> soft_contact_max, const py::object& shape_pairs_filtered, bool, bool,

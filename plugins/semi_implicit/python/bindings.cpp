@@ -32,6 +32,7 @@ NOVAPHY_PYTHON_MODULE(_novaphy_semi_implicit, m) {
       m, "SolverSemiImplicit",
       "Semi-implicit Euler for particles under gravity, external forces and contact with shapes. Raises "
       "UnsupportedFeatureError for a model that holds anything else to step. A step may be done in place.");
+  solver.attr("__module__") = "novaphy.solvers";
   solver.def(py::init(&make_solver), py::arg("model"), py::kw_only(), py::arg("angular_damping") = 0.05,
              py::arg("friction_smoothing") = py::none(), py::arg("friction_law") = py::none(), py::arg("joint_attach_ke") = 1e4,
              py::arg("joint_attach_kd") = 100.0, py::arg("enable_tri_contact") = true);

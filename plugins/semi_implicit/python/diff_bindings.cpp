@@ -2,6 +2,8 @@
 // Extension _novaphy_semi_implicit_diff: DiffSemiImplicitSolver, DiffSolverConfig and the particle operators of novaphy.diff.
 #include <pybind11/stl.h>
 
+#include <type_traits>
+
 #include "../diff/particles.hpp"
 #include "novaphy/python.hpp"
 #include "novaphy/semi_implicit/diff_semi_implicit_solver.hpp"
@@ -28,31 +30,66 @@ DiffSolverConfig make_config(double angular_damping, std::optional<double> frict
   return config;
 }
 
+/// Calls visit(name, member) for every field.
+template <class Visit>
+void each_field(Visit visit) {
+  visit("angular_damping", &DiffSolverConfig::angular_damping);
+  visit("friction_smoothing", &DiffSolverConfig::friction_smoothing);
+  visit("friction_law", &DiffSolverConfig::friction_law);
+  visit("soft_contact_margin", &DiffSolverConfig::soft_contact_margin);
+  visit("enable_particles", &DiffSolverConfig::enable_particles);
+  visit("enable_tetrahedra", &DiffSolverConfig::enable_tetrahedra);
+  visit("enable_triangles", &DiffSolverConfig::enable_triangles);
+  visit("enable_contacts", &DiffSolverConfig::enable_contacts);
+  visit("enable_rigid", &DiffSolverConfig::enable_rigid);
+  visit("strict", &DiffSolverConfig::strict);
+}
+
+py::dict fields_of(const DiffSolverConfig& config) {
+  py::dict fields;
+  each_field([&](const char* name, auto member) { fields[name] = config.*member; });
+  return fields;
+}
+
+DiffSolverConfig config_of(const py::dict& fields) {
+  DiffSolverConfig config;
+  each_field([&](const char* name, auto member) {
+    config.*member = fields[name].cast<std::remove_reference_t<decltype(config.*member)>>();
+  });
+  return config;
+}
+
+std::string describe(const DiffSolverConfig& config) {
+  std::string out;
+  for (const auto& [name, value] : fields_of(config))
+    out += (out.empty() ? "DiffSolverConfig(" : ", ") + std::string(py::str(name)) + "=" + std::string(py::repr(value));
+  return out + ")";
+}
+
 void bind_config(py::module_& m) {
-  const DiffSolverConfig defaults;
-  py::class_<DiffSolverConfig>(m, "DiffSolverConfig",
-                               "What DiffSemiImplicitSolver steps. strict=False skips what it can not step and lists it in "
-                               "solver.skipped.")
+  py::class_<DiffSolverConfig> config(m, "DiffSolverConfig",
+                                      "What DiffSemiImplicitSolver steps. strict=False skips what it can not step and lists it "
+                                      "in solver.skipped.");
+  config.attr("__module__") = "novaphy.solvers";  // where pickle finds it
+  config
       .def(py::init(&make_config), py::kw_only(), py::arg("angular_damping") = 0.05, py::arg("friction_smoothing") = py::none(),
            py::arg("friction_law") = py::none(), py::arg("soft_contact_margin") = 0.0, py::arg("enable_particles") = true,
            py::arg("enable_tetrahedra") = true, py::arg("enable_triangles") = true, py::arg("enable_contacts") = true,
            py::arg("enable_rigid") = true, py::arg("strict") = true)
-      .def_readwrite("angular_damping", &DiffSolverConfig::angular_damping)
-      .def_readwrite("friction_smoothing", &DiffSolverConfig::friction_smoothing)
-      .def_readwrite("friction_law", &DiffSolverConfig::friction_law)
-      .def_readwrite("soft_contact_margin", &DiffSolverConfig::soft_contact_margin)
-      .def_readwrite("enable_particles", &DiffSolverConfig::enable_particles)
-      .def_readwrite("enable_tetrahedra", &DiffSolverConfig::enable_tetrahedra)
-      .def_readwrite("enable_triangles", &DiffSolverConfig::enable_triangles)
-      .def_readwrite("enable_contacts", &DiffSolverConfig::enable_contacts)
-      .def_readwrite("enable_rigid", &DiffSolverConfig::enable_rigid)
-      .def_readwrite("strict", &DiffSolverConfig::strict);
+      .def("__repr__", &describe)
+      .def("__eq__", [](const DiffSolverConfig& self, const DiffSolverConfig& other) {
+        return fields_of(self).equal(fields_of(other));
+      }, py::is_operator())
+      .def(py::pickle(&fields_of, &config_of));
+  config.attr("__hash__") = py::none();  // its fields may change
+  each_field([&](const char* name, auto member) { config.def_readwrite(name, member); });
 }
 
 void bind_solver(py::module_& m) {
   py::class_<DiffSemiImplicitSolver, ISolver, py::smart_holder> solver(
       m, "DiffSemiImplicitSolver",
       "The step of SolverSemiImplicit from generated kernels, recorded on the open tape. Forward results are the same bits.");
+  solver.attr("__module__") = "novaphy.solvers";
   solver.def(py::init([](std::shared_ptr<Model> model, const std::optional<DiffSolverConfig>& config) {
                return std::make_shared<DiffSemiImplicitSolver>(std::move(model), config.value_or(DiffSolverConfig{}));
              }),

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Both solvers as Python sees them: options, properties, steps in place, what a configuration holds."""
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -32,6 +35,14 @@ def test_a_configuration_keeps_what_it_was_given():
     assert config.enable_particles and config.enable_tetrahedra and config.enable_triangles and config.enable_contacts
     with pytest.raises(TypeError):
         DiffSolverConfig(0.5)
+
+
+def test_a_configuration_can_be_copied_pickled_compared_and_shown():
+    config = DiffSolverConfig(friction_law="newton1.7", strict=False)
+    for twin in (copy.deepcopy(config), pickle.loads(pickle.dumps(config))):
+        assert twin == config and twin is not config
+    assert config != DiffSolverConfig()
+    assert repr(config).startswith("DiffSolverConfig(angular_damping=") and "strict=False" in repr(config)
 
 
 def test_solvers_say_what_they_are(model):
