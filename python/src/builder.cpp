@@ -109,6 +109,17 @@ std::shared_ptr<Model> finalize(const ModelBuilder& self, const py::object& devi
   return model;
 }
 
+/// None, a vector, or (deprecated) one number along the up axis.
+std::shared_ptr<ModelBuilder> make_builder(const py::object& up_axis, const py::object& gravity) {
+  const Axis up = axis_argument(up_axis, "ModelBuilder: up_axis");
+  if (!py::isinstance<py::float_>(gravity) && !py::isinstance<py::int_>(gravity))
+    return std::make_shared<ModelBuilder>(up, optional_vec3(gravity, "ModelBuilder: gravity"));
+  warn_deprecated("ModelBuilder: gravity is a vector now; write (0, 0, -9.81) instead of -9.81");
+  const auto along = gravity.cast<float>();
+  const Vec3f axis = ModelBuilder(up).up_vector();
+  return std::make_shared<ModelBuilder>(up, Vec3f{axis.x * along, axis.y * along, axis.z * along});
+}
+
 void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
   if (!py::hasattr(py::type::of(self), name.c_str())) raise_no_attribute(self, name);
   if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0)
@@ -125,11 +136,7 @@ void bind_builder(py::module_& m) {
       m, "ModelBuilder",
       "Collects a scene and turns it into a Model. Names, parameters and defaults are Newton's.");
   bind_builder_configs(cls);
-  cls.def(py::init([](const py::object& up_axis, const py::object& gravity) {
-            return std::make_shared<ModelBuilder>(axis_argument(up_axis, "ModelBuilder: up_axis"),
-                                                  optional_vec3(gravity, "ModelBuilder: gravity"));
-          }),
-          py::arg("up_axis") = Axis::Z, py::arg("gravity") = py::none(),
+  cls.def(py::init(&make_builder), py::arg("up_axis") = Axis::Z, py::arg("gravity") = py::none(),
           "gravity: three numbers in m/s^2, None = 9.81 against the up axis.");
   def_defaults(cls);
   def_counts(cls);

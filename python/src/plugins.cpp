@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin system for novaphy.plugins and for the lazy modules. The GIL is released wherever a library may
 // load.
-#include <pybind11/native_enum.h>
+#include <mutex>
 
 #include "bindings.hpp"
 #include "novaphy/error.hpp"
@@ -25,8 +25,11 @@ Runtime& runtime() {
     RuntimeOptions options = Runtime::configured();
     if (options.source == RuntimeOptions{}.source) options.source = "novaphy.plugins.configure";
     options.entry_point_paths = entry_point_paths();
+    // planning may load libraries, so it runs without the GIL; the first of two threads starts it
+    static std::mutex starting;
     const py::gil_scoped_release release;
-    return Runtime::start(std::move(options));
+    const std::lock_guard lock(starting);
+    if (!Runtime::started()) Runtime::start(std::move(options));
   }
   return Runtime::instance();
 }

@@ -166,3 +166,10 @@ def test_transforms_compose_and_invert():
         Transform((0, 0, 0), (0, 0, 0, 2))
     with pytest.raises(ValueError, match="axis must not be zero"):
         Transform.from_axis_angle((0, 0, 0), 1.0)
+
+
+def test_gravity_as_one_number_still_works_and_warns():
+    with pytest.warns(DeprecationWarning, match="gravity is a vector now"):
+        builder = ModelBuilder(up_axis="Y", gravity=-2.0)
+    assert builder.default_gravity == (0, -2, 0)
+    assert ModelBuilder(up_axis="Y").default_gravity == pytest.approx((0, -9.81, 0))

@@ -107,6 +107,33 @@ print("nova" in novaphy.plugins.loaded(), module.Tape.__name__)
     assert out == ["False", "True", "Tape"]
 
 
+def test_an_extension_of_another_pybind11_is_refused_before_any_type_is_touched(run_python):
+    out = run_python("""
+import novaphy
+novaphy._core.pybind_internals = "__pybind11_internals_v4_gcc_libstdcpp_cxxabi1017__"
+try:
+    novaphy.nova.Tape
+except ImportError as error:
+    print(error)
+""")
+    assert out.strip() == (
+        "_novaphy_nova was built with pybind11 internals v12, novaphy has v4; rebuild with pybind11 3.1"
+    )
+
+
+def test_two_threads_may_ask_first(run_python):
+    out = run_python("""
+import threading
+import novaphy
+found = []
+threads = [threading.Thread(target=lambda: found.append(len(novaphy.plugins.report()))) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(found), len(set(found)))
+""")
+    assert out.split() == ["8", "1"]
+
+
 def test_log_lines_of_the_runtime_reach_python_logging(run_python, tmp_path):
     broken = tmp_path / "plugins" / "broken"
     broken.mkdir(parents=True)
