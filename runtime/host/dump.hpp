@@ -17,9 +17,10 @@ struct DumpOrigin {
   int iterations = 0;
 };
 
-/// Writes `<folder>/<array>.f32` (or .i32, .u32, .u8: the bytes as they lie in memory) and `<folder>/states.json`.
-/// The folder is made when it does not exist. Throws Error when a file cannot be written.
-void dump_arrays(const std::filesystem::path& folder, const std::vector<DemoArray>& arrays, const DumpOrigin& origin,
-                 const Runtime& runtime, const Common& common);
+/// Writes `<folder>/<array>.f32` (or .i32, .u32, .u8: the bytes as they lie in memory) and
+/// `<folder>/states.json`. The folder is made when it does not exist. Throws Error when a file cannot be
+/// written.
+void dump_arrays(const std::filesystem::path& folder, const std::vector<DemoArray>& arrays,
+                 const DumpOrigin& origin, const Runtime& runtime, const Common& common);
 
 }  // namespace novaphy::host

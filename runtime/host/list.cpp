@@ -16,9 +16,9 @@ using nlohmann::json;
 json row_json(const ReportRow& row) {
   std::vector<std::string> problems;
   for (const PluginProblem& problem : row.problems) problems.push_back(problem.line());
-  return {{"plugin", row.plugin}, {"module", row.module},   {"version", row.version},  {"state", to_string(row.state)},
-          {"path", row.path},     {"library", row.library}, {"reason", row.reason},    {"problems", problems},
-          {"notes", row.notes}};
+  return {{"plugin", row.plugin},          {"module", row.module}, {"version", row.version},
+          {"state", to_string(row.state)}, {"path", row.path},     {"library", row.library},
+          {"reason", row.reason},          {"problems", problems}, {"notes", row.notes}};
 }
 
 void print_json(const Runtime& runtime, const std::vector<ReportRow>& rows) {
@@ -27,7 +27,8 @@ void print_json(const Runtime& runtime, const std::vector<ReportRow>& rows) {
   for (const ReportRow& row : rows) out["modules"].push_back(row_json(row));
   out["searched"] = json::array();
   for (const SearchPlace& place : runtime.search_places())
-    out["searched"].push_back({{"path", place.path}, {"label", place.label}, {"exists", place.exists}, {"found", place.found}});
+    out["searched"].push_back(
+        {{"path", place.path}, {"label", place.label}, {"exists", place.exists}, {"found", place.found}});
   std::cout << out.dump(2) << "\n";
 }
 
@@ -49,7 +50,8 @@ void print_table(const Runtime& runtime, const std::vector<ReportRow>& rows) {
   for (const std::string& note : runtime.notes()) std::cout << "note: " << note << "\n";
   if (!rows.empty()) return;
   std::cout << "no plugin was found; searched:\n";
-  for (const SearchPlace& place : runtime.search_places()) std::cout << "    " << place.path << " (" << place.label << ")\n";
+  for (const SearchPlace& place : runtime.search_places())
+    std::cout << "    " << place.path << " (" << place.label << ")\n";
 }
 
 }  // namespace

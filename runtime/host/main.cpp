@@ -14,7 +14,9 @@ namespace {
 void add_common(CLI::App& app, Common& common) {
   app.add_flag("--json", common.json, "Answer in JSON on stdout");
   app.add_option("--config", common.config, "A novaphy.host.json")->type_name("FILE");
-  app.add_option("--plugins", common.plugins, "Exactly these plugins and what they require: a,b")->delimiter(',')->type_name("NAMES");
+  app.add_option("--plugins", common.plugins, "Exactly these plugins and what they require: a,b")
+      ->delimiter(',')
+      ->type_name("NAMES");
   app.add_option("--plugin", common.manifests, "A manifest that is searched first; may be given again")
       ->allow_extra_args(false)
       ->type_name("FILE");
@@ -26,9 +28,9 @@ void add_common(CLI::App& app, Common& common) {
 }
 
 void set_level(const Common& common, bool is_quiet) {
-  static const std::map<std::string, LogLevel> levels = {{"trace", LogLevel::trace}, {"debug", LogLevel::debug},
-                                                         {"info", LogLevel::info},   {"warn", LogLevel::warn},
-                                                         {"error", LogLevel::error}, {"off", LogLevel::off}};
+  static const std::map<std::string, LogLevel> levels = {
+      {"trace", LogLevel::trace}, {"debug", LogLevel::debug}, {"info", LogLevel::info},
+      {"warn", LogLevel::warn},   {"error", LogLevel::error}, {"off", LogLevel::off}};
   if (!common.log.empty())
     set_log_level(levels.at(common.log));
   else if (is_quiet)
@@ -51,7 +53,8 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (argc > 1 && argv[1][0] != '-' && !verbs.contains(argv[1]))
-      throw Exit{kUsage, std::string("no verb '") + argv[1] + "'; there are: list, why, run, manifest-schema"};
+      throw Exit{kUsage,
+                 std::string("no verb '") + argv[1] + "'; there are: list, why, run, manifest-schema"};
     return app.exit(error) == 0 ? kOk : kUsage;
   }
   const std::string verb = app.get_subcommands().front()->get_name();

@@ -58,7 +58,8 @@ DemoOptions demo_options(const RunOptions& options) {
   out.iterations = options.iterations;
   for (const std::string& setting : options.settings) {
     const std::size_t equal = setting.find('=');
-    if (equal == std::string::npos || equal == 0) throw Exit{kUsage, "--set " + setting + ": write --set NAME=VALUE"};
+    if (equal == std::string::npos || equal == 0)
+      throw Exit{kUsage, "--set " + setting + ": write --set NAME=VALUE"};
     out.values[setting.substr(0, equal)] = setting.substr(equal + 1);
   }
   return out;
@@ -82,8 +83,12 @@ int run(const RunOptions& options, const Common& common) {
   if (!options.dump_folder.empty())
     dump_arrays(options.dump_folder, demo.arrays(), {options.demo, iterations}, runtime, common);
   if (common.json) {
-    std::cout << nlohmann::json{{"demo", options.demo}, {"iterations", iterations}, {"losses", losses}, {"loss", loss},
-                                {"dump", options.dump_folder}}.dump(2)
+    std::cout << nlohmann::json{{"demo", options.demo},
+                                {"iterations", iterations},
+                                {"losses", losses},
+                                {"loss", loss},
+                                {"dump", options.dump_folder}}
+                     .dump(2)
               << "\n";
     return kOk;
   }
@@ -100,7 +105,8 @@ Action add_run(CLI::App& app, const Common& common) {
   verb->add_option("DEMO", options->demo, "Its name, such as diffsim_ball")->required();
   verb->add_option("--iterations", options->iterations, "Training iterations; 0: only the initial rollout")
       ->check(CLI::NonNegativeNumber);
-  verb->add_option("--dump-states", options->dump_folder, "Folder for the arrays of the last rollout")->type_name("PATH");
+  verb->add_option("--dump-states", options->dump_folder, "Folder for the arrays of the last rollout")
+      ->type_name("PATH");
   verb->add_option("--set", options->settings, "An option of the demo; may be given again")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");

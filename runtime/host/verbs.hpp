@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs of novaphy-host share: exit codes, and one function a verb that adds itself to the command line.
+// What the verbs of novaphy-host share: exit codes, and one function a verb that adds itself to the command
+// line.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -9,7 +9,8 @@
 namespace novaphy::host {
 
 Action add_why(CLI::App& app, const Common& common) {
-  CLI::App* verb = app.add_subcommand("why", "The resolution of one plugin or module, with every place searched");
+  CLI::App* verb =
+      app.add_subcommand("why", "The resolution of one plugin or module, with every place searched");
   const auto name = std::make_shared<std::string>();
   verb->add_option("NAME", *name, "Plugin or module")->required();
   return [&common, name] {
@@ -17,7 +18,12 @@ Action add_why(CLI::App& app, const Common& common) {
     const std::vector<std::string> lines = runtime.why(*name);
     const std::string reason = runtime.why_not(*name);
     if (common.json) {
-      std::cout << nlohmann::json{{"name", *name}, {"can_load", reason.empty()}, {"reason", reason}, {"steps", lines}}.dump(2) << "\n";
+      std::cout << nlohmann::json{{"name", *name},
+                                  {"can_load", reason.empty()},
+                                  {"reason", reason},
+                                  {"steps", lines}}
+                       .dump(2)
+                << "\n";
     } else {
       for (const std::string& line : lines) std::cout << line << "\n";
     }

@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # novaphy_add_plugin() and novaphy_add_module(): a plugin is a folder with a manifest, a module is one library of it.
 #
-#   novaphy_add_plugin(<plugin> MANIFEST <file> [SOURCES ...] [LINK ...] [LINK_MODULES ...] [DATA <dir>] [PUBLIC_INCLUDE <dir>])
-#     SOURCES make the module of the plugin's own name. PUBLIC_INCLUDE (default: include, where it exists) is what a module
-#     that links one of this plugin's modules sees.
+#   novaphy_add_plugin(<plugin> MANIFEST <file> [SOURCES ...] [LINK ...] [LINK_MODULES ...]
+#                      [DATA <dir>] [PUBLIC_INCLUDE <dir>])
+#     SOURCES make the module of the plugin's own name. PUBLIC_INCLUDE (default: include, where it exists) is what
+#     a module that links one of this plugin's modules sees.
 #   novaphy_add_module(<plugin> <module> SOURCES ... [LINK ...] [LINK_MODULES ...])
-#     LINK_MODULES: modules whose library this one links; the manifest must require them. Where one of them is not part of
-#     this build the module is left out, and the runtime says at run time what is missing.
+#     LINK_MODULES: modules whose library this one links; the manifest must require them. Where one of them is not
+#     part of this build the module is left out, and the runtime says at run time what is missing.
 #
-# Names and versions stand in the manifest alone: the build reads them there, stamps `abi` and `library` into the copy
-# that lies beside the libraries, and refuses a name that does not agree.
+# Names and versions stand in the manifest alone: the build reads them there, stamps `abi` and `library` into the
+# copy that lies beside the libraries, and refuses a name that does not agree.
 
-set(NOVAPHY_INSTALL_LIBDIR "lib" CACHE STRING "Where the runtime library is installed; plugins go to novaphy/plugins below it")
+set(NOVAPHY_INSTALL_LIBDIR "lib" CACHE STRING
+  "Where the runtime library is installed; plugins go to novaphy/plugins below it")
 set(NOVAPHY_INSTALL_BINDIR "bin" CACHE STRING "Where novaphy-host is installed")
 
 # The ABI that this SDK's headers speak, for the stamp.
-file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/../include/novaphy/abi.h" novaphy_abi_lines REGEX "^#define NOVAPHY_ABI_M(AJOR|INOR) ")
+file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/../include/novaphy/abi.h" novaphy_abi_lines
+  REGEX "^#define NOVAPHY_ABI_M(AJOR|INOR) ")
 string(REGEX REPLACE ".*MAJOR ([0-9]+).*MINOR ([0-9]+).*" "\\1.\\2" NOVAPHY_ABI "${novaphy_abi_lines}")
 
 function(novaphy_add_plugin plugin)
@@ -38,7 +41,8 @@ function(novaphy_add_plugin plugin)
 
   set(include "")
   if(arg_PUBLIC_INCLUDE)
-    cmake_path(ABSOLUTE_PATH arg_PUBLIC_INCLUDE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE OUTPUT_VARIABLE include)
+    cmake_path(ABSOLUTE_PATH arg_PUBLIC_INCLUDE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE
+      OUTPUT_VARIABLE include)
   elseif(IS_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/include")
     set(include "${CMAKE_CURRENT_SOURCE_DIR}/include")
   endif()
@@ -67,7 +71,8 @@ function(novaphy_add_module plugin module)
 
   foreach(required IN LISTS arg_LINK_MODULES)
     if(NOT TARGET novaphy_${required})
-      message(STATUS "NovaPhy: module '${module}' is not built: it links '${required}', which is not part of this build")
+      message(STATUS
+        "NovaPhy: module '${module}' is not built: it links '${required}', which is not part of this build")
       return()
     endif()
   endforeach()
@@ -172,7 +177,8 @@ function(_novaphy_check_module module manifest link_modules)
     return()
   endforeach()
   list(JOIN names ", " names)
-  message(FATAL_ERROR "${manifest}#/modules: has no module '${module}', which novaphy_add_module() names; it has: ${names}")
+  message(FATAL_ERROR
+    "${manifest}#/modules: has no module '${module}', which novaphy_add_module() names; it has: ${names}")
 endfunction()
 
 # Copies the plugin's assets beside its libraries at each build.

@@ -19,7 +19,9 @@ std::vector<std::string> names(const Discovery& discovery) {
   return out;
 }
 
-std::string lines(const ManifestFile& file) { return joined_lines(file.problems); }
+std::string lines(const ManifestFile& file) {
+  return joined_lines(file.problems);
+}
 
 }  // namespace
 
@@ -32,24 +34,27 @@ TEST_CASE("places are searched in the documented order, each one level deep and 
   folder.write_plugin("entry_point", "entry_points");
   folder.write_plugin("data", "data/novaphy/plugins");
   folder.write_plugin("too_deep", "option/nested");
-  const test::WithEnvironment data("XDG_DATA_HOME", folder.str("data")), path("NOVAPHY_PLUGIN_PATH", folder.str("environment"));
+  const test::WithEnvironment data("XDG_DATA_HOME", folder.str("data")),
+      path("NOVAPHY_PLUGIN_PATH", folder.str("environment"));
   RuntimeOptions options;
   options.manifests = {single.string()};
   options.config_file = "/h.json";
   options.paths = {folder.str("option")};
   options.entry_point_paths = {folder.str("entry_points")};
   const Discovery found = discover(options, {folder.str("config")});
-  CHECK(names(found) == std::vector<std::string>{"single", "a_config", "b_config", "option", "environment", "entry_point", "data"});
+  CHECK(names(found) == std::vector<std::string>{"single", "a_config", "b_config", "option", "environment",
+                                                 "entry_point", "data"});
   std::vector<std::string> labels;
   for (const SearchPlace& place : found.places) labels.push_back(place.label);
-  CHECK(labels == std::vector<std::string>{"command line", "/h.json", "command line", "NOVAPHY_PLUGIN_PATH", "entry points", "user data",
-                                           "beside the runtime"});
+  CHECK(labels == std::vector<std::string>{"command line", "/h.json", "command line", "NOVAPHY_PLUGIN_PATH",
+                                           "entry points", "user data", "beside the runtime"});
 }
 
 TEST_CASE("the current folder is never searched, and relative entries of the environment are refused aloud") {
   const test::ScratchFolder folder;
   folder.write_plugin("here");
-  const test::WithEnvironment data("XDG_DATA_HOME", "/nonexistent"), path("NOVAPHY_PLUGIN_PATH", "relative::" + folder.str("none"));
+  const test::WithEnvironment data("XDG_DATA_HOME", "/nonexistent"),
+      path("NOVAPHY_PLUGIN_PATH", "relative::" + folder.str("none"));
   const fs::path before = fs::current_path();
   fs::current_path(folder.path());
   const Discovery found = discover({}, {});
@@ -74,26 +79,31 @@ TEST_CASE("links are followed, one file counts once, and a link to nothing is sa
   REQUIRE(found.files.size() == 1);
   CHECK(found.files[0].path == folder.path() / "elsewhere/real/real.novaplugin.json");
   CHECK(found.files[0].problems.empty());
-  CHECK(found.notes == std::vector<std::string>{folder.str("plugins/gone") + ": is a link to something that does not exist"});
+  CHECK(found.notes == std::vector<std::string>{folder.str("plugins/gone") +
+                                                ": is a link to something that does not exist"});
 }
 
 TEST_CASE("a manifest whose folder has another name is refused and not passed over") {
   const test::ScratchFolder folder;
   folder.write_plugin("vbd");
   fs::rename(folder.path() / "vbd", folder.path() / "vbd-1.0");
-  const test::WithEnvironment data("XDG_DATA_HOME", "/nonexistent"), path("NOVAPHY_PLUGIN_PATH", folder.str());
+  const test::WithEnvironment data("XDG_DATA_HOME", "/nonexistent"),
+      path("NOVAPHY_PLUGIN_PATH", folder.str());
   const Discovery found = discover({}, {});
   REQUIRE(found.files.size() == 1);
-  CHECK(lines(found.files[0]) == "NP110 " + folder.str("vbd-1.0/vbd.novaplugin.json") + "#/name: is 'vbd', the folder is 'vbd-1.0'; make them equal");
+  CHECK(lines(found.files[0]) == "NP110 " + folder.str("vbd-1.0/vbd.novaplugin.json") +
+                                     "#/name: is 'vbd', the folder is 'vbd-1.0'; make them equal");
 }
 
 TEST_CASE("NP118: what everyone may write is refused, unless its folder is allowed; a group is only noted") {
   const test::ScratchFolder folder;
   const fs::path manifest = folder.write_plugin("open");
-  const test::WithEnvironment data("XDG_DATA_HOME", "/nonexistent"), path("NOVAPHY_PLUGIN_PATH", folder.str());
+  const test::WithEnvironment data("XDG_DATA_HOME", "/nonexistent"),
+      path("NOVAPHY_PLUGIN_PATH", folder.str());
   fs::permissions(manifest, static_cast<fs::perms>(0666));
   CHECK(lines(discover({}, {}).files.at(0)) ==
-        "NP118 " + manifest.string() + ": may be written by everyone (mode 0666); chmod o-w, or pass --allow-writable DIR");
+        "NP118 " + manifest.string() +
+            ": may be written by everyone (mode 0666); chmod o-w, or pass --allow-writable DIR");
   RuntimeOptions allowing;
   allowing.allow_writable = {folder.str()};
   CHECK(lines(discover(allowing, {}).files.at(0)) == "");
@@ -106,8 +116,9 @@ TEST_CASE("NP118: what everyone may write is refused, unless its folder is allow
   CHECK(group.files.at(0).notes == std::vector<std::string>{"its group may write the manifest"});
 
   fs::permissions(manifest.parent_path(), static_cast<fs::perms>(0777));
-  CHECK(lines(discover({}, {}).files.at(0)) == "NP118 " + manifest.string() + ": '" + manifest.parent_path().string() +
-                                                   "' may be written by everyone (mode 0777); chmod o-w, or pass --allow-writable DIR");
+  CHECK(lines(discover({}, {}).files.at(0)) ==
+        "NP118 " + manifest.string() + ": '" + manifest.parent_path().string() +
+            "' may be written by everyone (mode 0777); chmod o-w, or pass --allow-writable DIR");
 }
 
 TEST_CASE("NP118: a stranger's file is refused") {
@@ -116,7 +127,8 @@ TEST_CASE("NP118: a stranger's file is refused") {
   const fs::path file = folder.write("x", "");
   if (geteuid() == 0) {
     REQUIRE(chown(file.c_str(), 54321, 54321) == 0);
-    CHECK(platform::distrust(file).value() == "is owned by '54321', neither you nor root; chown it, or pass --allow-writable DIR");
+    CHECK(platform::distrust(file).value() ==
+          "is owned by '54321', neither you nor root; chown it, or pass --allow-writable DIR");
   } else {
     CHECK_FALSE(platform::distrust(file));
   }

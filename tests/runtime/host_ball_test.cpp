@@ -22,16 +22,22 @@ TEST_CASE("run diffsim_ball prints a loss that falls") {
 
 TEST_CASE("without nova_diff, run diffsim_ball names the missing module and who disabled it") {
   const ScratchFolder folder;
-  const std::string config = folder.write("novaphy.host.json", R"({"schema": 1, "disable": ["nova_diff"]})").string();
+  const std::string config =
+      folder.write("novaphy.host.json", R"({"schema": 1, "disable": ["nova_diff"]})").string();
   const HostResult r = run_host("run diffsim_ball --config " + config, "");
   CHECK(r.code == 1);
-  CHECK(r.err == "novaphy-host: no novaphy.IDemo/1 'diffsim_ball': plugin 'demos' isn't loaded: blocked: requires 'nova', "
-                 "which is disabled by " + config + "#/disable/0\n");
+  CHECK(r.err ==
+        "novaphy-host: no novaphy.IDemo/1 'diffsim_ball': plugin 'demos' isn't loaded: blocked: requires "
+        "'nova', "
+        "which is disabled by " +
+            config + "#/disable/0\n");
   CHECK(r.out == "");
 }
 
 TEST_CASE("a misspelt demo names the nearest one") {
   const HostResult r = run_host("run difsim_ball", "");
   CHECK(r.code == 2);
-  CHECK(r.err == "novaphy-host: NP408 command line: no demo 'difsim_ball'; did you mean 'diffsim_ball'? There are: diffsim_ball\n");
+  CHECK(r.err ==
+        "novaphy-host: NP408 command line: no demo 'difsim_ball'; did you mean 'diffsim_ball'? There are: "
+        "diffsim_ball\n");
 }

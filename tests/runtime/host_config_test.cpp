@@ -11,13 +11,18 @@ using namespace novaphy;
 namespace {
 
 std::vector<ManifestFile> known_files() {
-  return {read_manifest_text("/p/collision/collision.novaplugin.json",
-                             R"({"schema": 1, "name": "collision", "version": "0.1.0", "modules": [{"name": "collision", "library": "l.so", "abi": "1.0"}]})"),
-          read_manifest_text("/p/vbd/vbd.novaplugin.json",
-                             R"({"schema": 1, "name": "vbd", "version": "0.1.0", "modules": [{"name": "vbd", "library": "l.so", "abi": "1.0"},
-                               {"name": "vbd_diff", "library": "d.so", "abi": "1.0"}],
-                               "config": {"iterations": {"type": "integer", "default": 10, "min": 1, "doc": "d"},
-                                          "law": {"type": "string", "default": "a", "enum": ["a", "b"], "doc": "d"}}})")};
+  return {
+      read_manifest_text(
+          "/p/collision/collision.novaplugin.json",
+          R"({"schema": 1, "name": "collision", "version": "0.1.0", 
+              "modules": [{"name": "collision", "library": "l.so", "abi": "1.0"}]})"),
+      read_manifest_text(
+          "/p/vbd/vbd.novaplugin.json",
+          R"({"schema": 1, "name": "vbd", "version": "0.1.0",
+              "modules": [{"name": "vbd", "library": "l.so", "abi": "1.0"},
+              {"name": "vbd_diff", "library": "d.so", "abi": "1.0"}],
+              "config": {"iterations": {"type": "integer", "default": 10, "min": 1, "doc": "d"},
+              "law": {"type": "string", "default": "a", "enum": ["a", "b"], "doc": "d"}}})")};
 }
 
 /// Problems of a configuration file, "CODE#pointer: text" a line.
@@ -46,12 +51,14 @@ TEST_CASE("NP401: a configuration that is not there or is not JSON") {
   read_host_config(options, found);
   REQUIRE(found.size() == 1);
   CHECK(found[0].line() == "NP401 /nowhere/h.json: cannot be read: No such file or directory");
-  CHECK(problems("{\"paths\": [],\n}") == "NP401: not valid JSON at line 2, column 1: expected string literal, found '}'");
+  CHECK(problems("{\"paths\": [],\n}") ==
+        "NP401: not valid JSON at line 2, column 1: expected string literal, found '}'");
 }
 
 TEST_CASE("NP402: unknown keys") {
   CHECK(problems(R"({"plugin": []})") == "NP402#/plugin: unknown key; did you mean 'plugins'?");
-  CHECK(problems(R"({"plugins": [{"name": "vbd", "require": true}]})") == "NP402#/plugins/0/require: unknown key; did you mean 'required'?");
+  CHECK(problems(R"({"plugins": [{"name": "vbd", "require": true}]})") ==
+        "NP402#/plugins/0/require: unknown key; did you mean 'required'?");
 }
 
 TEST_CASE("NP403: wrong types and choices") {
@@ -59,29 +66,39 @@ TEST_CASE("NP403: wrong types and choices") {
   CHECK(problems(R"({"plugins": [3]})") == "NP403#/plugins/0: must be an object, is 3");
   CHECK(problems(R"({"on_error": "stop"})") == "NP403#/on_error: 'stop' is not one of fail, continue");
   CHECK(problems(R"({"schema": 2})") == "NP403#/schema: must be 1, is 2");
-  CHECK(problems(R"({"config": {"vbd": {"iterations": true}}})") == "NP403#/config/vbd/iterations: must be an integer, is true");
+  CHECK(problems(R"({"config": {"vbd": {"iterations": true}}})") ==
+        "NP403#/config/vbd/iterations: must be an integer, is true");
 }
 
 TEST_CASE("NP404: names that nothing has") {
-  CHECK(problems(R"({"disable": ["colision"]})") == "NP404#/disable/0: no plugin or module is named 'colision'; did you mean 'collision'?");
-  CHECK(problems(R"({"plugins": ["zzz"]})") == "NP404#/plugins/0: no plugin or module is named 'zzz'; there are: collision, vbd, vbd_diff");
-  CHECK(problems(R"({"config": {"vbd_diff": {}}})") == "NP404#/config/vbd_diff: no plugin is named 'vbd_diff'; there are: collision, vbd");
+  CHECK(problems(R"({"disable": ["colision"]})") ==
+        "NP404#/disable/0: no plugin or module is named 'colision'; did you mean 'collision'?");
+  CHECK(problems(R"({"plugins": ["zzz"]})") ==
+        "NP404#/plugins/0: no plugin or module is named 'zzz'; there are: collision, vbd, vbd_diff");
+  CHECK(problems(R"({"config": {"vbd_diff": {}}})") ==
+        "NP404#/config/vbd_diff: no plugin is named 'vbd_diff'; there are: collision, vbd");
   CHECK(problems(R"({"plugins": [{"name": "zzz", "required": false}]})") == "");
   CHECK(problems(R"({"disable": ["vbd_diff"], "plugins": ["vbd", "collision"]})") == "");
 }
 
 TEST_CASE("NP405 and NP406: options that do not exist or do not fit") {
-  CHECK(problems(R"({"config": {"vbd": {"iteration": 3}}})") == "NP405#/config/vbd/iteration: 'vbd' has no option 'iteration'; did you mean 'iterations'?");
-  CHECK(problems(R"({"config": {"collision": {"a": 3}}})") == "NP405#/config/collision/a: 'collision' has no option 'a'; it has none");
-  CHECK(problems(R"({"config": {"vbd": {"iterations": 0}}})") == "NP406#/config/vbd/iterations: 0 is below min 1");
+  CHECK(problems(R"({"config": {"vbd": {"iteration": 3}}})") ==
+        "NP405#/config/vbd/iteration: 'vbd' has no option 'iteration'; did you mean 'iterations'?");
+  CHECK(problems(R"({"config": {"collision": {"a": 3}}})") ==
+        "NP405#/config/collision/a: 'collision' has no option 'a'; it has none");
+  CHECK(problems(R"({"config": {"vbd": {"iterations": 0}}})") ==
+        "NP406#/config/vbd/iterations: 0 is below min 1");
   CHECK(problems(R"({"config": {"vbd": {"law": "c"}}})") == "NP406#/config/vbd/law: 'c' is not one of a, b");
 }
 
 TEST_CASE("paths are relative to the configuration file, and the caller's options stand above it") {
   const test::ScratchFolder folder;
   RuntimeOptions options;
-  options.config_file = folder.write("sub/h.json", R"({"paths": ["../mine"], "plugins": ["collision"], "on_error": "continue",
-                                                       "config": {"vbd": {"iterations": 20, "law": "b"}}})").string();
+  options.config_file =
+      folder
+          .write("sub/h.json", R"({"paths": ["../mine"], "plugins": ["collision"], "on_error": "continue",
+                                                       "config": {"vbd": {"iterations": 20, "law": "b"}}})")
+          .string();
   options.enable = std::vector<std::string>{"vbd"};
   options.config_json = R"({"vbd": {"iterations": 30}})";
   std::vector<PluginProblem> found;

@@ -24,12 +24,16 @@ inline std::string read_text(const fs::path& path) {
 }
 
 /// `arguments` as on a command line of the shell; `plugin_path` becomes NOVAPHY_PLUGIN_PATH.
-inline HostResult run_host(const std::string& arguments, const std::string& plugin_path = std::string(NOVAPHY_BUILD_DIR) + "/tests/plugins/all") {
+inline HostResult run_host(const std::string& arguments,
+                           const std::string& plugin_path = std::string(NOVAPHY_BUILD_DIR) +
+                                                            "/tests/plugins/all") {
   const ScratchFolder folder;
   const WithEnvironment data("XDG_DATA_HOME", "/nonexistent"), path("NOVAPHY_PLUGIN_PATH", plugin_path);
-  const std::string command = std::string(NOVAPHY_BUILD_DIR) + "/bin/novaphy-host " + arguments + " >" + folder.str("out") + " 2>" + folder.str("err");
+  const std::string command = std::string(NOVAPHY_BUILD_DIR) + "/bin/novaphy-host " + arguments + " >" +
+                              folder.str("out") + " 2>" + folder.str("err");
   const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder.path() / "out"), read_text(folder.path() / "err")};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder.path() / "out"),
+          read_text(folder.path() / "err")};
 }
 
 }  // namespace test

@@ -17,9 +17,13 @@ namespace {
 
 const std::string kAll = std::string(NOVAPHY_BUILD_DIR) + "/tests/plugins/all";
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
-std::string manifest_of(const std::string& name) { return kAll + "/" + name + "/" + name + ".novaplugin.json"; }
+std::string manifest_of(const std::string& name) {
+  return kAll + "/" + name + "/" + name + ".novaplugin.json";
+}
 
 }  // namespace
 
@@ -29,7 +33,8 @@ TEST_CASE("list shows every plugin with state, manifest and reason, and loads no
   CHECK(r.err == "");
   CHECK(r.out.starts_with("PLUGIN "));
   CHECK(contains(r.out, "ready        " + manifest_of("throws") + "\n"));
-  CHECK(contains(r.out, "    NP105 " + manifest_of("unknown_key") + "#/modules/0/requirse: unknown key; did you mean 'requires'?\n"));
+  CHECK(contains(r.out, "    NP105 " + manifest_of("unknown_key") +
+                            "#/modules/0/requirse: unknown key; did you mean 'requires'?\n"));
   CHECK_FALSE(contains(r.out, "loaded  "));
 }
 
@@ -54,7 +59,8 @@ TEST_CASE("list --json has the same as one document") {
 TEST_CASE("why tells the steps; an unknown name is a mistake of usage") {
   const HostResult r = run_host("why missing_requirement");
   CHECK(r.code == 0);
-  CHECK(contains(r.out, "searched " + kAll + " (NOVAPHY_PLUGIN_PATH): holds " + manifest_of("missing_requirement") + "\n"));
+  CHECK(contains(r.out, "searched " + kAll + " (NOVAPHY_PLUGIN_PATH): holds " +
+                            manifest_of("missing_requirement") + "\n"));
   CHECK(r.out.ends_with("module missing_requirement: blocked\n"));
   const HostResult unknown = run_host("why goodd");
   CHECK(unknown.code == 2);
@@ -67,11 +73,12 @@ TEST_CASE("why tells the steps; an unknown name is a mistake of usage") {
 TEST_CASE("run trains a demo and prints the falling loss") {
   const HostResult r = run_host("run halving --log off");
   CHECK(r.code == 0);
-  CHECK(r.out == "halving: halves a number\n"
-                 "iteration    0  loss 16\n"
-                 "iteration    1  loss 4\n"
-                 "iteration    2  loss 1\n"
-                 "after 3 iterations  loss 0.25\n");
+  CHECK(r.out ==
+        "halving: halves a number\n"
+        "iteration    0  loss 16\n"
+        "iteration    1  loss 4\n"
+        "iteration    2  loss 1\n"
+        "after 3 iterations  loss 0.25\n");
   CHECK(r.err == "");
 }
 
@@ -82,7 +89,8 @@ TEST_CASE("run --json prints one document and nothing else") {
   CHECK(out["iterations"] == 2);
 }
 
-TEST_CASE("run --iterations 0 --dump-states writes the initial rollout as raw float32 with a JSON beside it") {
+TEST_CASE(
+    "run --iterations 0 --dump-states writes the initial rollout as raw float32 with a JSON beside it") {
   const ScratchFolder folder;
   const HostResult r = run_host("run halving --iterations 0 --dump-states " + folder.str("a/b"));
   CHECK(r.code == 0);
@@ -112,26 +120,32 @@ TEST_CASE("a folder that cannot be written is an error with its name") {
 TEST_CASE("a demo that does not exist is NP408 with the nearest one") {
   const HostResult r = run_host("run halvin --log off --plugins good,tiny_demo");
   CHECK(r.code == 2);
-  CHECK(contains(r.err, "novaphy-host: NP408 command line: no demo 'halvin'; did you mean 'halving'? There are: "));
+  CHECK(contains(r.err,
+                 "novaphy-host: NP408 command line: no demo 'halvin'; did you mean 'halving'? There are: "));
   CHECK(contains(r.err, "halving\n"));
 }
 
 TEST_CASE("a demo whose requirement is disabled says which module is missing and why") {
   const ScratchFolder folder;
-  const std::string config = folder.write("novaphy.host.json", R"({"schema": 1, "disable": ["good"]})").string();
+  const std::string config =
+      folder.write("novaphy.host.json", R"({"schema": 1, "disable": ["good"]})").string();
   const HostResult r = run_host("run halving --log off --config " + config);
   CHECK(r.code == 1);
-  CHECK(r.err == "novaphy-host: no novaphy.IDemo/1 'halving': plugin 'tiny_demo' isn't loaded: blocked: requires 'good', "
-                 "which is disabled by " + config + "#/disable/0\n");
+  CHECK(r.err ==
+        "novaphy-host: no novaphy.IDemo/1 'halving': plugin 'tiny_demo' isn't loaded: blocked: requires "
+        "'good', "
+        "which is disabled by " +
+            config + "#/disable/0\n");
 }
 
 TEST_CASE("a required plugin that fails ends run with its line, unless the configuration says continue") {
   const HostResult r = run_host("run halving --log off --plugins tiny_demo,throws");
   CHECK(r.code == 1);
-  CHECK(r.err == "novaphy-host: NP407 command line: required plugin 'throws' failed:\nNP310 " + manifest_of("throws") +
-                     "#/modules/0: load threw: the lookup table is empty\n");
+  CHECK(r.err == "novaphy-host: NP407 command line: required plugin 'throws' failed:\nNP310 " +
+                     manifest_of("throws") + "#/modules/0: load threw: the lookup table is empty\n");
   const ScratchFolder folder;
-  const std::string config = folder.write("h.json", R"({"plugins": ["tiny_demo", "throws"], "on_error": "continue"})").string();
+  const std::string config =
+      folder.write("h.json", R"({"plugins": ["tiny_demo", "throws"], "on_error": "continue"})").string();
   CHECK(run_host("run halving --config " + config).code == 0);
 }
 
@@ -140,9 +154,10 @@ TEST_CASE("a wrong configuration is code 3 with every line") {
   const std::string config = folder.write("h.json", R"({"plugin": [], "paths": 3})").string();
   const HostResult r = run_host("list --config " + config);
   CHECK(r.code == 3);
-  CHECK(r.err == "novaphy-host: NP403 " + config + "#/paths: must be an array of strings, is 3\nNP402 " + config +
-                     "#/plugin: unknown key; did you mean 'plugins'?\n");
-  CHECK(run_host("list --config /nowhere.json").err == "novaphy-host: NP401 /nowhere.json: cannot be read: No such file or directory\n");
+  CHECK(r.err == "novaphy-host: NP403 " + config + "#/paths: must be an array of strings, is 3\nNP402 " +
+                     config + "#/plugin: unknown key; did you mean 'plugins'?\n");
+  CHECK(run_host("list --config /nowhere.json").err ==
+        "novaphy-host: NP401 /nowhere.json: cannot be read: No such file or directory\n");
   CHECK(run_host("list --plugins good,throw --log off").err ==
         "novaphy-host: NP404 command line: no plugin or module is named 'throw'; did you mean 'throws'?\n");
 }

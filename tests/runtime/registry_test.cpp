@@ -18,7 +18,9 @@ using test::WithRuntime;
 
 namespace {
 
-test::IGreeting& good() { return find<test::IGreeting>("good"); }
+test::IGreeting& good() {
+  return find<test::IGreeting>("good");
+}
 
 std::string failure(const std::function<void()>& action) {
   try {
@@ -34,14 +36,18 @@ std::string failure(const std::function<void()>& action) {
 TEST_CASE("a list answers from manifests and loads nothing") {
   const WithRuntime runtime;
   const auto items = list<test::IGreeting>();
-  const auto it = std::find_if(items.begin(), items.end(), [](const ProvidedInterface& item) { return item.name == "good"; });
+  const auto it = std::find_if(items.begin(), items.end(),
+                               [](const ProvidedInterface& item) { return item.name == "good"; });
   REQUIRE(it != items.end());
   CHECK(it->summary == "says its name");
   CHECK(it->can_load);
-  const auto blocked = std::find_if(items.begin(), items.end(), [](const ProvidedInterface& item) { return item.name == "missing_requirement"; });
+  const auto blocked = std::find_if(items.begin(), items.end(), [](const ProvidedInterface& item) {
+    return item.name == "missing_requirement";
+  });
   REQUIRE(blocked != items.end());
   CHECK_FALSE(blocked->can_load);
-  CHECK(blocked->reason.starts_with("plugin 'missing_requirement' isn't loaded: blocked: requires 'not_there'"));
+  CHECK(blocked->reason.starts_with(
+      "plugin 'missing_requirement' isn't loaded: blocked: requires 'not_there'"));
   for (const ReportRow& row : runtime->report()) CHECK(row.state != PluginState::loaded);
 }
 
@@ -64,7 +70,9 @@ TEST_CASE("has never raises and loads nothing") {
   CHECK_FALSE(runtime->has("no_such_thing"));
   CHECK(runtime.verdict("good") == "ready");
   CHECK(runtime->why_not("good") == "");
-  CHECK(runtime->why_not("missing_library") == "plugin 'missing_library' isn't loaded: failed: library libnovaphy_missing_library.so not found; was the plugin built?");
+  CHECK(runtime->why_not("missing_library") ==
+        "plugin 'missing_library' isn't loaded: failed: library libnovaphy_missing_library.so not found; was "
+        "the plugin built?");
 }
 
 TEST_CASE("a module gets its plugin's options and folder") {
@@ -83,8 +91,9 @@ TEST_CASE("wrong options of the host are an error of the first use") {
           options.disable = {"goood"};
           options.source = "novaphy.plugins.configure";
           const WithRuntime runtime(options);
-        }) == "NP404 novaphy.plugins.configure: no plugin or module is named 'goood'; did you mean 'good'?\n"
-              "NP406 novaphy.plugins.configure#/config/good/loudness: 12 is above max 11");
+        }) ==
+        "NP404 novaphy.plugins.configure: no plugin or module is named 'goood'; did you mean 'good'?\n"
+        "NP406 novaphy.plugins.configure#/config/good/loudness: 12 is above max 11");
   Runtime::configure({});
   CHECK_FALSE(Runtime::started());
 }
@@ -107,7 +116,8 @@ TEST_CASE("shutdown unloads in reverse order, and another runtime may start") {
 
 TEST_CASE("options cannot change after the plugins are planned") {
   const WithRuntime runtime;
-  CHECK(failure([] { Runtime::configure({}); }) == "the plugins are planned already; configure them before the first use");
+  CHECK(failure([] { Runtime::configure({}); }) ==
+        "the plugins are planned already; configure them before the first use");
 }
 
 TEST_CASE("a stopped runtime says so") {
@@ -116,7 +126,8 @@ TEST_CASE("a stopped runtime says so") {
     const WithRuntime runtime;
     stopped = &Runtime::instance();
   }
-  CHECK(failure([&] { stopped->find("test.IGreeting/1", "good"); }) == "no test.IGreeting/1 'good': the runtime has stopped");
+  CHECK(failure([&] { stopped->find("test.IGreeting/1", "good"); }) ==
+        "no test.IGreeting/1 'good': the runtime has stopped");
   CHECK(stopped->why_not("good") == "plugin 'good' isn't loaded: the runtime has stopped");
 }
 
@@ -125,14 +136,16 @@ TEST_CASE("a required plugin of the host's list that does not load is NP407 with
   options.enable = std::vector<std::string>{"good", "throws"};
   const WithRuntime runtime(options);
   CHECK(failure([] { Runtime::instance().require_listed(); }) ==
-        "NP407 command line: required plugin 'throws' failed:\nNP310 " + test::manifest_of("throws") + "#/modules/0: load threw: the lookup table is empty");
+        "NP407 command line: required plugin 'throws' failed:\nNP310 " + test::manifest_of("throws") +
+            "#/modules/0: load threw: the lookup table is empty");
   CHECK(runtime.verdict("good") == "loaded");
 }
 
 TEST_CASE("a plugin that is not required may fail") {
   const test::ScratchFolder folder;
   RuntimeOptions options;
-  options.config_file = folder.write("h.json", R"({"plugins": ["good", {"name": "throws", "required": false}]})").string();
+  options.config_file =
+      folder.write("h.json", R"({"plugins": ["good", {"name": "throws", "required": false}]})").string();
   const WithRuntime runtime(options);
   CHECK(failure([] { Runtime::instance().require_listed(); }) == "");
   CHECK(runtime.verdict("throws").starts_with("failed | NP310 "));
@@ -158,7 +171,8 @@ TEST_CASE("discovery of all fixture plugins takes less than 5 ms") {
   for (int i = 0; i < 5; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     const WithRuntime runtime;
-    best = std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+    best = std::min(
+        best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
   }
   MESSAGE("best of 5: " << best << " ms");
 #ifdef NDEBUG
@@ -169,12 +183,15 @@ TEST_CASE("discovery of all fixture plugins takes less than 5 ms") {
 TEST_CASE("why tells the resolution step by step, with every place searched") {
   const WithRuntime runtime;
   const std::vector<std::string> lines = runtime->why("missing_requirement");
-  CHECK(lines[0] == "searched " + test::kAll + " (command line): holds " + test::manifest_of("missing_requirement"));
+  CHECK(lines[0] ==
+        "searched " + test::kAll + " (command line): holds " + test::manifest_of("missing_requirement"));
   CHECK(lines[1] == "searched /nonexistent/novaphy/plugins (user data): does not exist");
   CHECK(lines[2].starts_with("searched " + test::kBesideRuntime + " (beside the runtime): "));
   CHECK(lines[3] == "manifest " + test::manifest_of("missing_requirement") + ": valid, version 0.1.0");
   CHECK(lines[4] == "module missing_requirement requires 'not_there' >=0.1 <0.2: not found");
   CHECK(lines[5] == "module missing_requirement provides test.IGreeting/1 'missing_requirement'");
-  CHECK(lines[6] == "NP203 " + test::manifest_of("missing_requirement") + "#/modules/0: requires 'not_there' >=0.1 <0.2, which was not found; " + test::kSearched);
+  CHECK(lines[6] == "NP203 " + test::manifest_of("missing_requirement") +
+                        "#/modules/0: requires 'not_there' >=0.1 <0.2, which was not found; " +
+                        test::kSearched);
   CHECK(lines[7] == "module missing_requirement: blocked");
 }

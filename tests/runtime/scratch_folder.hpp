@@ -25,7 +25,9 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   const fs::path& path() const { return path_; }
-  std::string str(const std::string& below = "") const { return below.empty() ? path_.string() : (path_ / below).string(); }
+  std::string str(const std::string& below = "") const {
+    return below.empty() ? path_.string() : (path_ / below).string();
+  }
 
   fs::path write(const std::string& below, const std::string& text) const {
     const fs::path file = (path_ / below).lexically_normal();
@@ -37,7 +39,8 @@ class ScratchFolder {
   fs::path write_plugin(const std::string& name, const std::string& folder = ".") const {
     write(folder + "/" + name + "/lib.so", "");
     return write(folder + "/" + name + "/" + name + ".novaplugin.json",
-                 "{\"schema\": 1, \"name\": \"" + name + "\", \"version\": \"0.1.0\", \"modules\": [{\"name\": \"" + name +
+                 "{\"schema\": 1, \"name\": \"" + name +
+                     "\", \"version\": \"0.1.0\", \"modules\": [{\"name\": \"" + name +
                      "\", \"library\": \"lib.so\", \"abi\": \"1.0\"}]}");
   }
 

@@ -9,12 +9,15 @@
 using novaphy::parse_range;
 using novaphy::parse_version;
 
-static bool holds(const char* range, const char* version) { return parse_range(range).value().contains(parse_version(version).value()); }
+static bool holds(const char* range, const char* version) {
+  return parse_range(range).value().contains(parse_version(version).value());
+}
 
 TEST_CASE("a version is three numbers and nothing else") {
   CHECK(parse_version("0.1.0").value().parts == std::array{0, 1, 0});
   CHECK(parse_version("10.20.30").value().parts == std::array{10, 20, 30});
-  for (const char* text : {"", "1", "1.2", "1.2.3.4", "1.2.x", "v1.2.3", "1.2.3 ", "01.2.3", "-1.2.3", "1..3", "99999999999.0.0"})
+  for (const char* text : {"", "1", "1.2", "1.2.3.4", "1.2.x", "v1.2.3", "1.2.3 ", "01.2.3", "-1.2.3", "1..3",
+                           "99999999999.0.0"})
     CHECK_FALSE_MESSAGE(parse_version(text), text);
 }
 
@@ -37,7 +40,8 @@ TEST_CASE("parts that are not written do not count for =, <= and >") {
 }
 
 TEST_CASE("carets, tildes and alternatives are not ranges") {
-  for (const char* text : {"", "^1.0", "~1.0", "1.0", ">=1.0 || <0.5", ">= 1.0", "=>1.0", "==1.0", ">=1.0,<2.0"})
+  for (const char* text :
+       {"", "^1.0", "~1.0", "1.0", ">=1.0 || <0.5", ">= 1.0", "=>1.0", "==1.0", ">=1.0,<2.0"})
     CHECK_FALSE_MESSAGE(parse_range(text), text);
 }
 

@@ -13,14 +13,20 @@ namespace test {
 inline const std::string kAll = std::string(NOVAPHY_BUILD_DIR) + "/tests/plugins/all";
 inline const std::string kSecond = std::string(NOVAPHY_BUILD_DIR) + "/tests/plugins/second";
 inline const std::string kBesideRuntime = std::string(NOVAPHY_BUILD_DIR) + "/lib/novaphy/plugins";
-inline const std::string kSearched = "searched: " + kAll + ", /nonexistent/novaphy/plugins, " + kBesideRuntime;
+inline const std::string kSearched =
+    "searched: " + kAll + ", /nonexistent/novaphy/plugins, " + kBesideRuntime;
 
-inline std::string manifest_of(const std::string& name) { return kAll + "/" + name + "/" + name + ".novaplugin.json"; }
-inline std::string library_of(const std::string& name) { return kAll + "/" + name + "/libnovaphy_" + name + ".so"; }
+inline std::string manifest_of(const std::string& name) {
+  return kAll + "/" + name + "/" + name + ".novaplugin.json";
+}
+inline std::string library_of(const std::string& name) {
+  return kAll + "/" + name + "/libnovaphy_" + name + ".so";
+}
 
 class WithRuntime {
  public:
-  explicit WithRuntime(novaphy::RuntimeOptions options = {}) : data_("XDG_DATA_HOME", "/nonexistent"), path_("NOVAPHY_PLUGIN_PATH", "") {
+  explicit WithRuntime(novaphy::RuntimeOptions options = {})
+      : data_("XDG_DATA_HOME", "/nonexistent"), path_("NOVAPHY_PLUGIN_PATH", "") {
     novaphy::set_log_level(novaphy::LogLevel::off);
     if (options.paths.empty()) options.paths = {kAll};
     novaphy::Runtime::start(std::move(options));
@@ -35,7 +41,9 @@ class WithRuntime {
       novaphy::Runtime::instance().load(name);
       return {};
     } catch (const novaphy::Error& error) {
-      return error.kind() == novaphy::ErrorKind::plugin_not_available ? error.what() : std::string("other kind: ") + error.what();
+      return error.kind() == novaphy::ErrorKind::plugin_not_available
+                 ? error.what()
+                 : std::string("other kind: ") + error.what();
     }
   }
   /// The state and the lines of the first row of a plugin: "failed | NP301 ...".

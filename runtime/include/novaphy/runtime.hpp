@@ -15,15 +15,16 @@
 
 namespace novaphy {
 
-/// Where a module stands. found -> rejected | skipped | disabled | blocked | ready -> loading -> loaded | unavailable | failed
+/// Where a module stands. found -> rejected | skipped | disabled | blocked | ready -> loading -> loaded |
+/// unavailable | failed
 /// -> stopped.
 enum class PluginState : int {
-  found = 0,    ///< manifest seen, not planned yet
-  rejected,     ///< its manifest is wrong, or it is built for another ABI
-  skipped,      ///< for another platform or release, or shadowed by an earlier manifest of the same name
-  disabled,     ///< the host configuration or the manifest says so
-  blocked,      ///< something that it requires is not there
-  ready,        ///< loads at first use
+  found = 0,  ///< manifest seen, not planned yet
+  rejected,   ///< its manifest is wrong, or it is built for another ABI
+  skipped,    ///< for another platform or release, or shadowed by an earlier manifest of the same name
+  disabled,   ///< the host configuration or the manifest says so
+  blocked,    ///< something that it requires is not there
+  ready,      ///< loads at first use
   loading,
   loaded,
   unavailable,  ///< healthy, but this machine lacks what it needs
@@ -44,7 +45,8 @@ struct PluginProblem {
   }
 };
 
-/// One module of one manifest. A manifest that could not be read, or is shadowed, has one row with an empty `module`.
+/// One module of one manifest. A manifest that could not be read, or is shadowed, has one row with an empty
+/// `module`.
 struct ReportRow {
   std::string plugin, module, version;
   PluginState state = PluginState::found;
@@ -57,14 +59,14 @@ struct ReportRow {
 
 /// A folder or file that was searched for manifests, in the order of the search.
 struct SearchPlace {
-  std::string label;   ///< "host configuration", "NOVAPHY_PLUGIN_PATH", ...
+  std::string label;  ///< "host configuration", "NOVAPHY_PLUGIN_PATH", ...
   std::string path;
   bool exists = false;
   std::vector<std::string> found;  ///< manifests in it, canonical
 };
 
-/// A Python name that a manifest promises: `public_module`.`name` is attribute `name` of extension `extension`,
-/// an importable module or a file `<extension>.*.so` in `folder`.
+/// A Python name that a manifest promises: `public_module`.`name` is attribute `name` of extension
+/// `extension`, an importable module or a file `<extension>.*.so` in `folder`.
 struct PythonExport {
   std::string public_module, name;
   std::string plugin, module, extension, folder;
@@ -74,23 +76,25 @@ struct PythonExport {
 
 /// What a host says before the first use. Everything has a default.
 struct RuntimeOptions {
-  std::string config_file;                           ///< a novaphy.host.json
-  std::vector<std::string> manifests;                ///< single manifests, searched first
-  std::vector<std::string> paths;                    ///< folders, searched after the manifests and before NOVAPHY_PLUGIN_PATH
-  std::vector<std::string> entry_point_paths;        ///< folders that Python packages name, after NOVAPHY_PLUGIN_PATH
-  std::optional<std::vector<std::string>> enable;    ///< exactly these plugins or modules and what they require
-  std::vector<std::string> disable;                  ///< plugins or modules
-  std::string config_json;                           ///< {"plugin": {"option": value}}; stands above the file's
-  std::vector<std::string> allow_writable;           ///< folders whose files others may write or own
-  std::string source = "command line";               ///< what messages call these options
+  std::string config_file;             ///< a novaphy.host.json
+  std::vector<std::string> manifests;  ///< single manifests, searched first
+  std::vector<std::string> paths;  ///< folders, searched after the manifests and before NOVAPHY_PLUGIN_PATH
+  std::vector<std::string>
+      entry_point_paths;  ///< folders that Python packages name, after NOVAPHY_PLUGIN_PATH
+  std::optional<std::vector<std::string>> enable;  ///< exactly these plugins or modules and what they require
+  std::vector<std::string> disable;                ///< plugins or modules
+  std::string config_json;                         ///< {"plugin": {"option": value}}; stands above the file's
+  std::vector<std::string> allow_writable;         ///< folders whose files others may write or own
+  std::string source = "command line";             ///< what messages call these options
 };
 
-/// The process's plugin system. One exists at a time; all functions are thread-safe. Loading happens under one lock on
-/// the calling thread.
+/// The process's plugin system. One exists at a time; all functions are thread-safe. Loading happens under
+/// one lock on the calling thread.
 class NOVAPHY_API Runtime {
  public:
-  /// The running one; plans with the configured options at first use. Planning reads manifests and loads only modules of phase
-  /// `device` or with `"load": "startup"`. Throws Error(parse) with NP4xx lines when the host configuration is wrong.
+  /// The running one; plans with the configured options at first use. Planning reads manifests and loads only
+  /// modules of phase `device` or with `"load": "startup"`. Throws Error(parse) with NP4xx lines when the
+  /// host configuration is wrong.
   static Runtime& instance();
   /// Sets the options of the next start. Throws Error when a runtime is running.
   static void configure(RuntimeOptions options);
@@ -99,7 +103,8 @@ class NOVAPHY_API Runtime {
   /// configure() and instance().
   static Runtime& start(RuntimeOptions options);
   static bool started() noexcept;
-  /// Stops modules in reverse order of loading. Afterwards another runtime may start. Nothing happens when none runs.
+  /// Stops modules in reverse order of loading. Afterwards another runtime may start. Nothing happens when
+  /// none runs.
   static void shutdown();
 
   /// "0.1.0".
@@ -107,20 +112,21 @@ class NOVAPHY_API Runtime {
   /// "linux-x86_64".
   static std::string platform();
 
-  /// The object under (interface_id, name); loads its module when needed. Throws Error(plugin_not_available) with the
-  /// whole reason.
+  /// The object under (interface_id, name); loads its module when needed. Throws Error(plugin_not_available)
+  /// with the whole reason.
   void* find(std::string_view interface_id, std::string_view name);
   void* find_or_null(std::string_view interface_id, std::string_view name);
   /// What manifests declare, by name. Loads nothing.
   std::vector<ProvidedInterface> list(std::string_view interface_id) const;
 
-  /// Loads a module, or a plugin's modules that can load, and all that they require. A name that is both means the module.
-  /// Throws Error(plugin_not_available): "plugin 'vbd' isn't loaded: blocked: requires 'collision', which ...".
+  /// Loads a module, or a plugin's modules that can load, and all that they require. A name that is both
+  /// means the module. Throws Error(plugin_not_available): "plugin 'vbd' isn't loaded: blocked: requires
+  /// 'collision', which ...".
   void load(std::string_view name);
   /// Whether a plugin or module is loaded or can load. Loads nothing.
   bool has(std::string_view name) const noexcept;
-  /// Loads every plugin that the host configuration lists as required. Throws Error(plugin_not_available) with NP407 and
-  /// the plugin's own line.
+  /// Loads every plugin that the host configuration lists as required. Throws Error(plugin_not_available)
+  /// with NP407 and the plugin's own line.
   void require_listed();
   /// `on_error` of the configuration file: "fail", "continue", or empty when it says nothing.
   std::string on_error() const;
@@ -153,8 +159,8 @@ class NOVAPHY_API Runtime {
   std::unique_ptr<Registry> registry_;
 };
 
-/// The known name that is closest to a misspelt one: fewest edits (a swap of neighbours counts as one), at most a third of
-/// the name's length and at least one. Empty when none is near; ties go to the earlier name.
+/// The known name that is closest to a misspelt one: fewest edits (a swap of neighbours counts as one), at
+/// most a third of the name's length and at least one. Empty when none is near; ties go to the earlier name.
 NOVAPHY_API std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
 /// The JSON schema of manifests, made from the table that validates them.

@@ -11,8 +11,10 @@ namespace novaphy {
 namespace {
 
 std::string hint_for(const std::string& error) {
-  if (error.find("undefined symbol") != std::string::npos) return "; built against another SDK, or a missing link library";
-  if (error.find("cannot open shared object file") != std::string::npos) return "; install the package that has it";
+  if (error.find("undefined symbol") != std::string::npos)
+    return "; built against another SDK, or a missing link library";
+  if (error.find("cannot open shared object file") != std::string::npos)
+    return "; install the package that has it";
   return {};
 }
 
@@ -25,9 +27,11 @@ platform::SharedLibrary& open(const std::filesystem::path& path) {
 }
 
 const novaphy_plugin* call_entry(platform::SharedLibrary& library, const std::string& path) {
-  const auto entry = reinterpret_cast<novaphy_plugin_entry_function>(platform::find_function(library, NOVAPHY_PLUGIN_ENTRY));
+  const auto entry =
+      reinterpret_cast<novaphy_plugin_entry_function>(platform::find_function(library, NOVAPHY_PLUGIN_ENTRY));
   if (entry == nullptr)
-    throw LoadFailure{"NP303", path + " has no " NOVAPHY_PLUGIN_ENTRY "; use NOVAPHY_PLUGIN(...) in one source file"};
+    throw LoadFailure{"NP303",
+                      path + " has no " NOVAPHY_PLUGIN_ENTRY "; use NOVAPHY_PLUGIN(...) in one source file"};
   const novaphy_plugin* plugin = nullptr;
   try {
     plugin = entry();
@@ -36,7 +40,8 @@ const novaphy_plugin* call_entry(platform::SharedLibrary& library, const std::st
   } catch (...) {
     throw LoadFailure{"NP310", "the entry function threw an unknown exception"};
   }
-  if (plugin == nullptr) throw LoadFailure{"NP303", path + ": " NOVAPHY_PLUGIN_ENTRY " returned null; return the descriptor"};
+  if (plugin == nullptr)
+    throw LoadFailure{"NP303", path + ": " NOVAPHY_PLUGIN_ENTRY " returned null; return the descriptor"};
   return plugin;
 }
 
@@ -45,11 +50,14 @@ std::map<std::string, std::string> parse_fingerprint(const std::string& text) {
   std::istringstream items(text);
   std::string item;
   while (std::getline(items, item, ';'))
-    if (const std::size_t equal = item.find('='); equal != std::string::npos) out[item.substr(0, equal)] = item.substr(equal + 1);
+    if (const std::size_t equal = item.find('='); equal != std::string::npos)
+      out[item.substr(0, equal)] = item.substr(equal + 1);
   return out;
 }
 
-std::string text_or(const char* text, const char* fallback) { return text == nullptr ? fallback : text; }
+std::string text_or(const char* text, const char* fallback) {
+  return text == nullptr ? fallback : text;
+}
 
 }  // namespace
 
@@ -67,16 +75,18 @@ FingerprintDifference compare_fingerprints(const std::string& library, const std
   return out;
 }
 
-void check_descriptor(const novaphy_plugin* plugin, const ExpectedModule& expected, std::vector<std::string>& notes) {
+void check_descriptor(const novaphy_plugin* plugin, const ExpectedModule& expected,
+                      std::vector<std::string>& notes) {
   if (plugin->abi_major != NOVAPHY_ABI_MAJOR)
-    throw LoadFailure{"NP304", "built for plugin ABI " + std::to_string(plugin->abi_major) + ", this runtime speaks " +
-                                   std::to_string(NOVAPHY_ABI_MAJOR)};
+    throw LoadFailure{"NP304", "built for plugin ABI " + std::to_string(plugin->abi_major) +
+                                   ", this runtime speaks " + std::to_string(NOVAPHY_ABI_MAJOR)};
   if (plugin->struct_size < sizeof(novaphy_plugin))
-    throw LoadFailure{"NP305", "descriptor is " + std::to_string(plugin->struct_size) + " bytes, ABI 1.0 needs " +
-                                   std::to_string(sizeof(novaphy_plugin))};
+    throw LoadFailure{"NP305", "descriptor is " + std::to_string(plugin->struct_size) +
+                                   " bytes, ABI 1.0 needs " + std::to_string(sizeof(novaphy_plugin))};
   if (plugin->abi_minor > NOVAPHY_ABI_MINOR)
-    throw LoadFailure{"NP306", "needs plugin ABI " + std::to_string(plugin->abi_major) + "." + std::to_string(plugin->abi_minor) +
-                                   ", this runtime has " + NOVAPHY_TEXT_OF(NOVAPHY_ABI_MAJOR) "." NOVAPHY_TEXT_OF(NOVAPHY_ABI_MINOR)};
+    throw LoadFailure{"NP306", "needs plugin ABI " + std::to_string(plugin->abi_major) + "." +
+                                   std::to_string(plugin->abi_minor) + ", this runtime has " +
+                                   NOVAPHY_TEXT_OF(NOVAPHY_ABI_MAJOR) "." NOVAPHY_TEXT_OF(NOVAPHY_ABI_MINOR)};
   if (plugin->cxx_fingerprint != nullptr) {
     const FingerprintDifference difference = compare_fingerprints(plugin->cxx_fingerprint, kCxxFingerprint);
     if (!difference.hard.empty())
@@ -85,8 +95,10 @@ void check_descriptor(const novaphy_plugin* plugin, const ExpectedModule& expect
   }
   const std::string name = text_or(plugin->name, "(null)"), version = text_or(plugin->version, "(null)");
   if (name != expected.name || version != expected.version)
-    throw LoadFailure{"NP308", "library says '" + name + "' " + version + ", manifest says '" + expected.name + "' " + expected.version};
-  if (plugin->load == nullptr) throw LoadFailure{"NP305", "descriptor has no load function; use NOVAPHY_PLUGIN(...)"};
+    throw LoadFailure{"NP308", "library says '" + name + "' " + version + ", manifest says '" +
+                                   expected.name + "' " + expected.version};
+  if (plugin->load == nullptr)
+    throw LoadFailure{"NP305", "descriptor has no load function; use NOVAPHY_PLUGIN(...)"};
 }
 
 const novaphy_plugin* open_module(const std::filesystem::path& path, const ExpectedModule& expected,

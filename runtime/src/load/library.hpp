@@ -20,16 +20,18 @@ struct ExpectedModule {
   std::string name, version;
 };
 
-/// Opens the library at `path` (absolute), calls its entry and returns the descriptor, which lives as long as the process: a
-/// library is never unmapped. Adds to `notes` what is unusual and no hindrance. Throws LoadFailure.
+/// Opens the library at `path` (absolute), calls its entry and returns the descriptor, which lives as long as
+/// the process: a library is never unmapped. Adds to `notes` what is unusual and no hindrance. Throws
+/// LoadFailure.
 const novaphy_plugin* open_module(const std::filesystem::path& path, const ExpectedModule& expected,
                                   std::vector<std::string>& notes);
 
 /// Checks a descriptor against this runtime and the manifest. Throws LoadFailure NP304 to NP308.
-void check_descriptor(const novaphy_plugin* plugin, const ExpectedModule& expected, std::vector<std::string>& notes);
+void check_descriptor(const novaphy_plugin* plugin, const ExpectedModule& expected,
+                      std::vector<std::string>& notes);
 
-/// What differs between a library's fingerprint and the runtime's: hard differences refuse (NP307), the compiler is a
-/// note (NP315). "cxx11_abi=0, runtime has 1; ..." or empty.
+/// What differs between a library's fingerprint and the runtime's: hard differences refuse (NP307), the
+/// compiler is a note (NP315). "cxx11_abi=0, runtime has 1; ..." or empty.
 struct FingerprintDifference {
   std::string hard, note;
 };

@@ -11,10 +11,14 @@
 namespace novaphy {
 namespace {
 
-ModuleHost& self(void* ctx) { return *static_cast<ModuleHost*>(ctx); }
+ModuleHost& self(void* ctx) {
+  return *static_cast<ModuleHost*>(ctx);
+}
 
 /// The last path segment of an interface id: "ISolverFactory/1" of "novaphy.ISolverFactory/1".
-std::string short_id(const std::string& id) { return id.substr(id.rfind('.') + 1); }
+std::string short_id(const std::string& id) {
+  return id.substr(id.rfind('.') + 1);
+}
 
 }  // namespace
 
@@ -23,11 +27,19 @@ ModuleHost::ModuleHost(std::string module, std::string config_json, std::string 
       config_json_(std::move(config_json)),
       plugin_dir_(std::move(plugin_dir)),
       find_(std::move(find)),
-      host_{sizeof(novaphy_host), NOVAPHY_ABI_MAJOR, NOVAPHY_ABI_MINOR, 0, this, &ModuleHost::log_line, &ModuleHost::publish,
-            &ModuleHost::find, &ModuleHost::config_json, &ModuleHost::plugin_dir} {}
+      host_{sizeof(novaphy_host),
+            NOVAPHY_ABI_MAJOR,
+            NOVAPHY_ABI_MINOR,
+            0,
+            this,
+            &ModuleHost::log_line,
+            &ModuleHost::publish,
+            &ModuleHost::find,
+            &ModuleHost::config_json,
+            &ModuleHost::plugin_dir} {}
 
-const std::vector<Published>& ModuleHost::load(const novaphy_plugin* plugin,
-                                               const std::vector<std::pair<std::string, std::string>>& declared) {
+const std::vector<Published>& ModuleHost::load(
+    const novaphy_plugin* plugin, const std::vector<std::pair<std::string, std::string>>& declared) {
   novaphy_error error{sizeof(novaphy_error), NOVAPHY_OK, {}};
   novaphy_status status = NOVAPHY_OK;
   loading_ = true;
@@ -42,11 +54,14 @@ const std::vector<Published>& ModuleHost::load(const novaphy_plugin* plugin,
   loading_ = false;
   error.message[sizeof error.message - 1] = '\0';
   const std::string message = error.message;
-  if (status == NOVAPHY_UNAVAILABLE) throw LoadFailure{"NP311", "unavailable: " + (message.empty() ? "no reason given" : message)};
+  if (status == NOVAPHY_UNAVAILABLE)
+    throw LoadFailure{"NP311", "unavailable: " + (message.empty() ? "no reason given" : message)};
   if (status == NOVAPHY_E_EXCEPTION)
-    throw LoadFailure{"NP310", message.empty() ? "load threw an unknown exception" : "load threw: " + message};
+    throw LoadFailure{"NP310",
+                      message.empty() ? "load threw an unknown exception" : "load threw: " + message};
   if (status != NOVAPHY_OK)
-    throw LoadFailure{"NP309", "load failed: " + (message.empty() ? "status " + std::to_string(status) : message)};
+    throw LoadFailure{"NP309",
+                      "load failed: " + (message.empty() ? "status " + std::to_string(status) : message)};
   plugin_ = plugin;
   check_published(declared);
   return published_;
@@ -54,13 +69,18 @@ const std::vector<Published>& ModuleHost::load(const novaphy_plugin* plugin,
 
 void ModuleHost::check_published(const std::vector<std::pair<std::string, std::string>>& declared) const {
   for (const auto& [interface_id, name] : declared) {
-    const auto is_it = [&](const Published& item) { return item.interface_id == interface_id && item.name == name; };
+    const auto is_it = [&](const Published& item) {
+      return item.interface_id == interface_id && item.name == name;
+    };
     if (std::none_of(published_.begin(), published_.end(), is_it))
-      throw LoadFailure{"NP312", "declares " + short_id(interface_id) + " '" + name + "' and did not publish it"};
+      throw LoadFailure{"NP312",
+                        "declares " + short_id(interface_id) + " '" + name + "' and did not publish it"};
   }
   for (const Published& item : published_)
-    if (std::find(declared.begin(), declared.end(), std::pair(item.interface_id, item.name)) == declared.end())
-      throw LoadFailure{"NP312", "published " + short_id(item.interface_id) + " '" + item.name + "', which the manifest does not declare"};
+    if (std::find(declared.begin(), declared.end(), std::pair(item.interface_id, item.name)) ==
+        declared.end())
+      throw LoadFailure{"NP312", "published " + short_id(item.interface_id) + " '" + item.name +
+                                     "', which the manifest does not declare"};
 }
 
 std::string ModuleHost::unload() noexcept {
@@ -79,7 +99,8 @@ std::string ModuleHost::unload() noexcept {
 }
 
 void ModuleHost::log_line(void* ctx, std::int32_t level, const char* message) noexcept {
-  const auto clamped = static_cast<LogLevel>(std::clamp<std::int32_t>(level, 0, static_cast<int>(LogLevel::error)));
+  const auto clamped =
+      static_cast<LogLevel>(std::clamp<std::int32_t>(level, 0, static_cast<int>(LogLevel::error)));
   try {
     log(clamped, self(ctx).module_ + ": " + (message == nullptr ? "" : message));
   } catch (...) {
@@ -92,9 +113,11 @@ novaphy_status ModuleHost::publish(void* ctx, const char* interface_id, const ch
   try {
     ModuleHost& host = self(ctx);
     if (!host.loading_)
-      return plugin_detail::fill(error, NOVAPHY_E_STATE, "publish was called outside of load; publish everything in load");
+      return plugin_detail::fill(error, NOVAPHY_E_STATE,
+                                 "publish was called outside of load; publish everything in load");
     if (interface_id == nullptr || name == nullptr || object == nullptr)
-      return plugin_detail::fill(error, NOVAPHY_E_STATE, "publish was called with null; give an interface id, a name and an object");
+      return plugin_detail::fill(error, NOVAPHY_E_STATE,
+                                 "publish was called with null; give an interface id, a name and an object");
     host.published_.push_back({interface_id, name, object});
     return NOVAPHY_OK;
   } catch (...) {
@@ -105,7 +128,8 @@ novaphy_status ModuleHost::publish(void* ctx, const char* interface_id, const ch
 void* ModuleHost::find(void* ctx, const char* interface_id, const char* name, novaphy_error* error) noexcept {
   try {
     ModuleHost& host = self(ctx);
-    if (interface_id == nullptr || name == nullptr) throw Error("find was called with null; give an interface id and a name");
+    if (interface_id == nullptr || name == nullptr)
+      throw Error("find was called with null; give an interface id and a name");
     return host.find_(interface_id, name);
   } catch (const std::exception& exception) {
     plugin_detail::fill(error, NOVAPHY_E_NOT_FOUND, exception.what());
@@ -115,7 +139,11 @@ void* ModuleHost::find(void* ctx, const char* interface_id, const char* name, no
   return nullptr;
 }
 
-const char* ModuleHost::config_json(void* ctx) noexcept { return self(ctx).config_json_.c_str(); }
-const char* ModuleHost::plugin_dir(void* ctx) noexcept { return self(ctx).plugin_dir_.c_str(); }
+const char* ModuleHost::config_json(void* ctx) noexcept {
+  return self(ctx).config_json_.c_str();
+}
+const char* ModuleHost::plugin_dir(void* ctx) noexcept {
+  return self(ctx).plugin_dir_.c_str();
+}
 
 }  // namespace novaphy

@@ -31,13 +31,15 @@ class ModuleHost {
   ModuleHost& operator=(const ModuleHost&) = delete;
 
   /// Calls the module's load; returns what it published. Throws LoadFailure (NP309 to NP312).
-  const std::vector<Published>& load(const novaphy_plugin* plugin, const std::vector<std::pair<std::string, std::string>>& declared);
+  const std::vector<Published>& load(const novaphy_plugin* plugin,
+                                     const std::vector<std::pair<std::string, std::string>>& declared);
   /// Calls the module's unload, if it was loaded and has one. Returns the error's text, or nothing.
   std::string unload() noexcept;
 
  private:
   static void log_line(void* ctx, std::int32_t level, const char* message) noexcept;
-  static novaphy_status publish(void* ctx, const char* interface_id, const char* name, void* object, novaphy_error* error) noexcept;
+  static novaphy_status publish(void* ctx, const char* interface_id, const char* name, void* object,
+                                novaphy_error* error) noexcept;
   static void* find(void* ctx, const char* interface_id, const char* name, novaphy_error* error) noexcept;
   static const char* config_json(void* ctx) noexcept;
   static const char* plugin_dir(void* ctx) noexcept;

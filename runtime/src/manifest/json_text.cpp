@@ -21,7 +21,8 @@ class Follower {
       case json::parse_event_t::array_start:
         if (depth >= kMaxJsonDepth && !too_deep_) {
           too_deep_ = true;
-          problems_.add(codes_.too_large, pointer(), fmt::format("is nested deeper than {} levels", kMaxJsonDepth));
+          problems_.add(codes_.too_large, pointer(),
+                        fmt::format("is nested deeper than {} levels", kMaxJsonDepth));
         }
         if (too_deep_) return false;
         levels_.push_back({event == json::parse_event_t::array_start, 0, {}, {}});
@@ -34,7 +35,9 @@ class Follower {
       case json::parse_event_t::key:
         if (!too_deep_ && !levels_.empty()) enter_key(parsed.get<std::string>());
         return true;
-      case json::parse_event_t::value: next_element(); return true;
+      case json::parse_event_t::value:
+        next_element();
+        return true;
     }
     return true;
   }
@@ -49,14 +52,16 @@ class Follower {
 
   void enter_key(std::string key) {
     levels_.back().key = key;
-    if (!levels_.back().keys.insert(std::move(key)).second) problems_.add(codes_.duplicate_key, pointer(), "given twice");
+    if (!levels_.back().keys.insert(std::move(key)).second)
+      problems_.add(codes_.duplicate_key, pointer(), "given twice");
   }
   void next_element() {
     if (!levels_.empty() && levels_.back().is_array) ++levels_.back().index;
   }
   std::string pointer() const {
     std::string out;
-    for (const Level& level : levels_) out += pointer_segment(level.is_array ? std::to_string(level.index) : level.key);
+    for (const Level& level : levels_)
+      out += pointer_segment(level.is_array ? std::to_string(level.index) : level.key);
     return out;
   }
 
@@ -66,14 +71,15 @@ class Follower {
   bool too_deep_ = false;
 };
 
-/// "[json.exception.parse_error.101] parse error at line 3, column 16: syntax error while parsing object - invalid
-/// literal; last read: '0.1.'; expected '}'" -> "line 3, column 16: expected '}'; last read '0.1.'".
+/// "[json.exception.parse_error.101] parse error at line 3, column 16: syntax error while parsing object -
+/// invalid literal; last read: '0.1.'; expected '}'" -> "line 3, column 16: expected '}'; last read '0.1.'".
 std::string shortened(const std::string& message) {
   const std::size_t place = message.find("line ");
   const std::size_t colon = message.find(": ", place == std::string::npos ? 0 : place);
   if (place == std::string::npos || colon == std::string::npos) return message;
   std::string detail = message.substr(colon + 2);
-  if (const std::size_t dash = detail.find(" - "); dash != std::string::npos) detail = detail.substr(dash + 3);
+  if (const std::size_t dash = detail.find(" - "); dash != std::string::npos)
+    detail = detail.substr(dash + 3);
   const std::string where = message.substr(place, colon - place);
   const std::size_t expected = detail.rfind("; expected ");
   const std::size_t read = detail.find("; last read: ");
@@ -84,10 +90,13 @@ std::string shortened(const std::string& message) {
   }
   const std::string what = wanted.empty() ? detail.substr(0, read) : wanted;
   const std::size_t begin = read + 13;
-  return where + ": " + what + "; last read " + detail.substr(begin, wanted.empty() ? std::string::npos : expected - begin);
+  return where + ": " + what + "; last read " +
+         detail.substr(begin, wanted.empty() ? std::string::npos : expected - begin);
 }
 
-std::string size_text(std::uintmax_t bytes) { return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20)); }
+std::string size_text(std::uintmax_t bytes) {
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
 
 }  // namespace
 
@@ -102,7 +111,8 @@ json parse_json_text(const std::string& text, const JsonTextCodes& codes, Proble
   }
   if (problems.size() > before && value.is_discarded()) return nullptr;
   if (!value.is_object()) {
-    if (problems.size() == before) problems.add(codes.not_object, "", "must hold a JSON object, holds " + describe_value(value));
+    if (problems.size() == before)
+      problems.add(codes.not_object, "", "must hold a JSON object, holds " + describe_value(value));
     return nullptr;
   }
   return value;
@@ -123,10 +133,14 @@ json read_json_file(const platform::fs::path& path, const JsonTextCodes& codes, 
 
 std::string describe_value(const json& value) {
   switch (value.type()) {
-    case json::value_t::object: return "an object";
-    case json::value_t::array: return "an array";
-    case json::value_t::string: return "a string";
-    default: return value.dump();
+    case json::value_t::object:
+      return "an object";
+    case json::value_t::array:
+      return "an array";
+    case json::value_t::string:
+      return "a string";
+    default:
+      return value.dump();
   }
 }
 

@@ -32,8 +32,9 @@ void check_schema(const json& root, Problems& problems) {
   const auto at = root.find("schema");
   if (at == root.end() || !at->is_number_integer() || *at == kManifestSchema || *at > INT32_MAX) return;
   if (*at > kManifestSchema)
-    problems.add("NP108", "/schema",
-                 "is " + at->dump() + ", this runtime reads 1; update NovaPhy or use an older build of the plugin");
+    problems.add(
+        "NP108", "/schema",
+        "is " + at->dump() + ", this runtime reads 1; update NovaPhy or use an older build of the plugin");
   else
     problems.add("NP107", "/schema", "must be 1, is " + at->dump());
 }
@@ -42,7 +43,8 @@ void check_name(const json& root, const ManifestFile& file, Problems& problems) 
   const std::string name = string_at(root, "name");
   if (name.empty()) return;
   if (name != file.name)
-    problems.add("NP110", "/name", "is '" + name + "', the file is '" + file.path.filename().string() + "'; make them equal");
+    problems.add("NP110", "/name",
+                 "is '" + name + "', the file is '" + file.path.filename().string() + "'; make them equal");
   const std::string folder = file.path.parent_path().filename().string();
   if (name != folder)
     problems.add("NP110", "/name", "is '" + name + "', the folder is '" + folder + "'; make them equal");
@@ -59,8 +61,10 @@ void check_modules(const json& root, Problems& problems) {
     if (!module.is_object()) continue;
     const std::string pointer = "/modules/" + std::to_string(i), name = string_at(module, "name");
     if (!name.empty() && !names.insert(name).second)
-      problems.add("NP104", pointer + "/name", "'" + name + "' is the name of an earlier module; give each its own");
-    const json required = module.value("requires", json::object()), optional = module.value("optional", json::object());
+      problems.add("NP104", pointer + "/name",
+                   "'" + name + "' is the name of an earlier module; give each its own");
+    const json required = module.value("requires", json::object()),
+               optional = module.value("optional", json::object());
     for (const char* key : {"requires", "optional"})
       if (module.value(key, json::object()).contains(name))
         problems.add("NP115", pointer + "/" + key + "/" + name, "a module cannot require itself");
@@ -96,7 +100,8 @@ ModuleManifest read_module(const json& module) {
   out.load_at_startup = string_at(module, "load") == "startup";
   for (const json& item : module.value("provides", json::array()))
     out.provides.push_back({item.at("interface").get<std::string>(), item.at("name").get<std::string>(),
-                            string_at(item, "summary"), member<std::vector<std::string>>(item, "devices", {})});
+                            string_at(item, "summary"),
+                            member<std::vector<std::string>>(item, "devices", {})});
   if (const auto python = module.find("python"); python != module.end())
     out.python = PythonSection{python->at("module").get<std::string>(),
                                python->at("exports").get<std::map<std::string, std::vector<std::string>>>()};
@@ -123,7 +128,8 @@ std::vector<std::string> names_of_modules(const json& root) {
   const auto modules = root.find("modules");
   if (modules == root.end() || !modules->is_array()) return names;
   for (const json& module : *modules)
-    if (const std::string name = module.is_object() ? string_at(module, "name") : ""; !name.empty()) names.push_back(name);
+    if (const std::string name = module.is_object() ? string_at(module, "name") : ""; !name.empty())
+      names.push_back(name);
   return names;
 }
 
@@ -145,7 +151,8 @@ ManifestFile named_file(const std::filesystem::path& path) {
   ManifestFile file;
   file.path = path;
   file.name = path.filename().string();
-  if (file.name.ends_with(kManifestSuffix)) file.name.resize(file.name.size() - std::string_view(kManifestSuffix).size());
+  if (file.name.ends_with(kManifestSuffix))
+    file.name.resize(file.name.size() - std::string_view(kManifestSuffix).size());
   return file;
 }
 

@@ -9,8 +9,12 @@
 namespace novaphy {
 namespace {
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 bool holds_name(std::string_view text) {
   return text.size() >= 2 && text.size() <= 32 && is_lower(text[0]) &&
@@ -57,28 +61,34 @@ std::string range_message(const std::string& text) {
   return "'" + text + "' is not a range; write '" + example + "'";
 }
 
-const TextRule kName{"NP109", holds_name, [](const std::string& t) { return "'" + t + "' must match [a-z][a-z0-9_]{1,31}"; },
+const TextRule kName{"NP109", holds_name,
+                     [](const std::string& t) { return "'" + t + "' must match [a-z][a-z0-9_]{1,31}"; },
                      "^[a-z][a-z0-9_]{1,31}$"};
-const TextRule kVersion{"NP111", [](std::string_view t) { return parse_version(t).has_value(); },
-                        [](const std::string& t) { return "'" + t + "' is not a version; write 'MAJOR.MINOR.PATCH'"; },
-                        "^[0-9]+\\.[0-9]+\\.[0-9]+$"};
+const TextRule kVersion{
+    "NP111", [](std::string_view t) { return parse_version(t).has_value(); },
+    [](const std::string& t) { return "'" + t + "' is not a version; write 'MAJOR.MINOR.PATCH'"; },
+    "^[0-9]+\\.[0-9]+\\.[0-9]+$"};
 const TextRule kRange{"NP111", [](std::string_view t) { return parse_range(t).has_value(); }, range_message,
                       "^(\\*|( *(>=|>|<=|<|=)[0-9]+(\\.[0-9]+){0,2})+ *)$"};
-const TextRule kAbi{"NP111", holds_abi, [](const std::string& t) { return "'" + t + "' is not an ABI; write 'MAJOR.MINOR'"; },
+const TextRule kAbi{"NP111", holds_abi,
+                    [](const std::string& t) { return "'" + t + "' is not an ABI; write 'MAJOR.MINOR'"; },
                     "^[0-9]+\\.[0-9]+$"};
-const TextRule kPath{"NP113", holds_path, [](const std::string& t) { return "'" + t + "' leaves the plugin's folder"; },
+const TextRule kPath{"NP113", holds_path,
+                     [](const std::string& t) { return "'" + t + "' leaves the plugin's folder"; },
                      "^[^/].*$"};
 const TextRule kInterface{"NP114", holds_interface,
                           [](const std::string& t) { return "'" + t + "' must be 'dotted.Name/INTEGER'"; },
                           "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)+/[0-9]+$"};
 const TextRule kOneLine{"NP107", [](std::string_view t) { return t.find('\n') == std::string_view::npos; },
                         [](const std::string&) { return std::string("must be one line"); }, "^[^\\n]*$"};
-const TextRule kPythonModule{"NP109", holds_dotted,
-                             [](const std::string& t) { return "'" + t + "' is not the name of a Python module"; },
-                             "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$"};
-const TextRule kIdentifier{"NP109", holds_identifier,
-                           [](const std::string& t) { return "'" + t + "' must match [A-Za-z_][A-Za-z0-9_]*"; },
-                           "^[A-Za-z_][A-Za-z0-9_]*$"};
+const TextRule kPythonModule{
+    "NP109", holds_dotted,
+    [](const std::string& t) { return "'" + t + "' is not the name of a Python module"; },
+    "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$"};
+const TextRule kIdentifier{
+    "NP109", holds_identifier,
+    [](const std::string& t) { return "'" + t + "' must match [A-Za-z_][A-Za-z0-9_]*"; },
+    "^[A-Za-z_][A-Za-z0-9_]*$"};
 
 const Fields& provides_fields() {
   static const Fields fields = {
@@ -93,8 +103,14 @@ const Fields& provides_fields() {
 const Fields& python_fields() {
   static const Fields fields = {
       {"module", Kind::string, "extension module, beside the library or importable", true, &kPythonModule},
-      {"exports", Kind::strings_by_name, "public module -> names that it takes from the extension", true, &kIdentifier,
-       {}, nullptr, &kPythonModule},
+      {"exports",
+       Kind::strings_by_name,
+       "public module -> names that it takes from the extension",
+       true,
+       &kIdentifier,
+       {},
+       nullptr,
+       &kPythonModule},
   };
   return fields;
 }
@@ -102,18 +118,60 @@ const Fields& python_fields() {
 const Fields& module_fields() {
   static const Fields fields = {
       {"name", Kind::string, "unique over all plugins; the library's own name", true, &kName},
-      {"library", Kind::string, "the library, relative to the manifest; written by the build", true, &kPath, {}, nullptr,
-       nullptr, true},
-      {"abi", Kind::string, "plugin ABI for which the library is built; written by the build", true, &kAbi, {}, nullptr,
-       nullptr, true},
-      {"requires", Kind::text_by_name, "modules that must load first, with their versions", false, &kRange, {}, nullptr, &kName},
-      {"optional", Kind::text_by_name, "modules that load first where they are present and healthy", false, &kRange, {},
-       nullptr, &kName},
+      {"library",
+       Kind::string,
+       "the library, relative to the manifest; written by the build",
+       true,
+       &kPath,
+       {},
+       nullptr,
+       nullptr,
+       true},
+      {"abi",
+       Kind::string,
+       "plugin ABI for which the library is built; written by the build",
+       true,
+       &kAbi,
+       {},
+       nullptr,
+       nullptr,
+       true},
+      {"requires",
+       Kind::text_by_name,
+       "modules that must load first, with their versions",
+       false,
+       &kRange,
+       {},
+       nullptr,
+       &kName},
+      {"optional",
+       Kind::text_by_name,
+       "modules that load first where they are present and healthy",
+       false,
+       &kRange,
+       {},
+       nullptr,
+       &kName},
       {"conflicts", Kind::strings, "modules that cannot be enabled together with this one", false, &kName},
-      {"phase", Kind::string, "order of loading: device backends first, viewers and demos late", false, nullptr,
+      {"phase",
+       Kind::string,
+       "order of loading: device backends first, viewers and demos late",
+       false,
+       nullptr,
        {"device", "default", "late"}},
-      {"load", Kind::string, "lazy: when something that it provides is first asked for", false, nullptr, {"startup", "lazy"}},
-      {"provides", Kind::objects, "objects that the module publishes when it loads", false, nullptr, {}, &provides_fields()},
+      {"load",
+       Kind::string,
+       "lazy: when something that it provides is first asked for",
+       false,
+       nullptr,
+       {"startup", "lazy"}},
+      {"provides",
+       Kind::objects,
+       "objects that the module publishes when it loads",
+       false,
+       nullptr,
+       {},
+       &provides_fields()},
       {"python", Kind::object, "the Python extension of this module", false, nullptr, {}, &python_fields()},
   };
   return fields;
@@ -121,7 +179,11 @@ const Fields& module_fields() {
 
 const Fields& option_fields() {
   static const Fields fields = {
-      {"type", Kind::string, "what the option's value is", true, nullptr,
+      {"type",
+       Kind::string,
+       "what the option's value is",
+       true,
+       nullptr,
        {"boolean", "integer", "number", "string", "array-of-string"}},
       {"default", Kind::value, "value where the host says nothing", true},
       {"min", Kind::number, "smallest number allowed"},
@@ -148,7 +210,14 @@ const Fields& manifest_fields() {
       {"enabled", Kind::boolean, "whether it is used when the host configuration is silent"},
       {"platforms", Kind::strings, "such as linux-x86_64; none means any"},
       {"modules", Kind::objects, "the libraries of the plugin", true, nullptr, {}, &module_fields()},
-      {"config", Kind::object_by_name, "options that the host may set", false, nullptr, {}, &option_fields(), &kIdentifier},
+      {"config",
+       Kind::object_by_name,
+       "options that the host may set",
+       false,
+       nullptr,
+       {},
+       &option_fields(),
+       &kIdentifier},
       {"data", Kind::string, "folder of assets, relative to the manifest", false, &kPath},
   };
   return fields;

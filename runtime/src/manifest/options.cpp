@@ -15,7 +15,8 @@ bool has_type(const std::string& type, const json& value) {
   if (type == "integer") return value.is_number_integer();
   if (type == "number") return value.is_number();
   if (type == "string") return value.is_string();
-  return value.is_array() && std::all_of(value.begin(), value.end(), [](const json& item) { return item.is_string(); });
+  return value.is_array() &&
+         std::all_of(value.begin(), value.end(), [](const json& item) { return item.is_string(); });
 }
 
 std::string with_article(const std::string& type) {
@@ -30,11 +31,13 @@ bool is_description(const json& description) {
   const auto fits = [&](const char* key, bool (json::*is)() const noexcept) {
     return !description.contains(key) || (description[key].*is)();
   };
-  return type != description.end() && type->is_string() && fits("min", &json::is_number) && fits("max", &json::is_number) &&
-         fits("enum", &json::is_array);
+  return type != description.end() && type->is_string() && fits("min", &json::is_number) &&
+         fits("max", &json::is_number) && fits("enum", &json::is_array);
 }
 
-std::string quoted(const json& value) { return value.is_string() ? "'" + value.get<std::string>() + "'" : value.dump(); }
+std::string quoted(const json& value) {
+  return value.is_string() ? "'" + value.get<std::string>() + "'" : value.dump();
+}
 
 }  // namespace
 
@@ -49,9 +52,12 @@ std::string option_misfit(const json& description, const json& value) {
   }
   if (description.contains("enum")) {
     const json& choices = description["enum"];
-    const auto allowed = [&](const json& item) { return std::find(choices.begin(), choices.end(), item) != choices.end(); };
+    const auto allowed = [&](const json& item) {
+      return std::find(choices.begin(), choices.end(), item) != choices.end();
+    };
     std::vector<std::string> names;
-    for (const json& choice : choices) names.push_back(choice.is_string() ? choice.get<std::string>() : choice.dump());
+    for (const json& choice : choices)
+      names.push_back(choice.is_string() ? choice.get<std::string>() : choice.dump());
     for (const json& item : value.is_array() ? value : json::array({value}))
       if (!allowed(item)) return quoted(item) + " is not one of " + joined(names);
   }

@@ -15,12 +15,15 @@
 namespace novaphy::platform {
 namespace {
 
-std::string error_text(int code) { return std::generic_category().message(code); }
+std::string error_text(int code) {
+  return std::generic_category().message(code);
+}
 
 std::string user_name(uid_t user) {
   std::array<char, 4096> buffer{};
   passwd entry{}, *found = nullptr;
-  if (getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) return found->pw_name;
+  if (getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
+    return found->pw_name;
   return std::to_string(user);
 }
 
@@ -51,7 +54,8 @@ fs::path canonical_or_empty(const fs::path& path) {
 std::vector<fs::path> sorted_entries(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) entries.push_back(at->path());
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    entries.push_back(at->path());
   std::sort(entries.begin(), entries.end());
   return entries;
 }
@@ -62,10 +66,12 @@ std::optional<std::string> distrust(const fs::path& path) {
   if (status.st_mode & S_IWOTH) {
     std::array<char, 8> mode{};
     std::snprintf(mode.data(), mode.size(), "%04o", static_cast<unsigned>(status.st_mode & 07777));
-    return "may be written by everyone (mode " + std::string(mode.data()) + "); chmod o-w, or pass --allow-writable DIR";
+    return "may be written by everyone (mode " + std::string(mode.data()) +
+           "); chmod o-w, or pass --allow-writable DIR";
   }
   if (status.st_uid != 0 && status.st_uid != geteuid())
-    return "is owned by '" + user_name(status.st_uid) + "', neither you nor root; chown it, or pass --allow-writable DIR";
+    return "is owned by '" + user_name(status.st_uid) +
+           "', neither you nor root; chown it, or pass --allow-writable DIR";
   return std::nullopt;
 }
 

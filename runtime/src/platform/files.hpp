@@ -11,7 +11,8 @@ namespace novaphy::platform {
 
 namespace fs = std::filesystem;
 
-/// The contents of a file, or why it cannot be read ("Permission denied"). Never reads more than `limit` + 1 bytes.
+/// The contents of a file, or why it cannot be read ("Permission denied"). Never reads more than `limit` + 1
+/// bytes.
 struct FileText {
   std::string text, error;
   std::uintmax_t size = 0;
@@ -24,8 +25,8 @@ fs::path canonical_or_empty(const fs::path& path);
 /// The entries of a folder, sorted; empty when it cannot be read.
 std::vector<fs::path> sorted_entries(const fs::path& folder);
 
-/// Why a file or folder is not to be trusted: everyone may write it, or its owner is neither this user nor root.
-/// nullopt when it is fine.
+/// Why a file or folder is not to be trusted: everyone may write it, or its owner is neither this user nor
+/// root. nullopt when it is fine.
 std::optional<std::string> distrust(const fs::path& path);
 /// True for a file that its group may write.
 bool group_may_write(const fs::path& path);

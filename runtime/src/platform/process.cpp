@@ -20,7 +20,8 @@ std::optional<std::string> environment(const char* name) {
 
 std::filesystem::path user_data_folder() {
   // the XDG specification tells readers to ignore relative paths
-  if (const auto data = environment("XDG_DATA_HOME"); data && std::filesystem::path(*data).is_absolute()) return *data;
+  if (const auto data = environment("XDG_DATA_HOME"); data && std::filesystem::path(*data).is_absolute())
+    return *data;
   if (const auto home = environment("HOME"); home && std::filesystem::path(*home).is_absolute())
     return std::filesystem::path(*home) / ".local/share";
   return {};
@@ -37,7 +38,8 @@ std::string machine() {
   utsname name{};
   if (uname(&name) != 0) return "unknown";
   std::string text = std::string(name.sysname) + "-" + name.machine;
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 

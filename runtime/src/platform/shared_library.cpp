@@ -15,7 +15,7 @@ namespace dll = boost::dll;
 
 class SharedLibrary {
  public:
-  explicit SharedLibrary(dll::shared_library library) : library(std::move(library)) {}
+  explicit SharedLibrary(dll::shared_library opened) : library(std::move(opened)) {}
   dll::shared_library library;
 };
 
@@ -31,7 +31,8 @@ std::list<SharedLibrary>& open_libraries() {
 std::string dlerror_text(const std::string& message, const std::string& path) {
   std::string text = message;
   constexpr std::string_view kBegin = "dlerror system message: ";
-  if (const std::size_t begin = text.find(kBegin); begin != std::string::npos) text = text.substr(begin + kBegin.size());
+  if (const std::size_t begin = text.find(kBegin); begin != std::string::npos)
+    text = text.substr(begin + kBegin.size());
   if (const std::size_t end = text.rfind("): "); end != std::string::npos) text.resize(end);
   if (text.starts_with(path + ": ")) text = text.substr(path.size() + 2);
   return text;
@@ -40,9 +41,10 @@ std::string dlerror_text(const std::string& message, const std::string& path) {
 }  // namespace
 
 SharedLibrary& open_library(const std::filesystem::path& path) {
-  // now: an undefined symbol is an error here and not the end of the process at the first call. local: plugins see each
-  // other through the registry alone. nodelete: see open_libraries().
-  const auto mode = dll::load_mode::rtld_now | dll::load_mode::rtld_local | static_cast<dll::load_mode::type>(RTLD_NODELETE);
+  // now: an undefined symbol is an error here and not the end of the process at the first call. local:
+  // plugins see each other through the registry alone. nodelete: see open_libraries().
+  const auto mode = dll::load_mode::rtld_now | dll::load_mode::rtld_local |
+                    static_cast<dll::load_mode::type>(RTLD_NODELETE);
   try {
     return open_libraries().emplace_back(dll::shared_library(path, mode));
   } catch (const std::exception& error) {

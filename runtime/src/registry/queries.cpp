@@ -17,7 +17,8 @@ std::string Runtime::Registry::pointer(const PlannedModule& row) const {
 }
 
 bool Runtime::Registry::can_load(const PlannedModule& row) const {
-  return !stopped_ && (row.state == PluginState::loaded || row.state == PluginState::loading || row.state == PluginState::ready);
+  return !stopped_ && (row.state == PluginState::loaded || row.state == PluginState::loading ||
+                       row.state == PluginState::ready);
 }
 
 std::vector<std::size_t> Runtime::Registry::rows_named(std::string_view name) const {
@@ -41,7 +42,8 @@ bool Runtime::Registry::has(std::string_view name) const {
 
 std::string Runtime::Registry::not_loaded(const PlannedModule& row) const {
   const std::string plugin = file(row).name, name = row_name(row);
-  const std::string who = name == plugin ? "plugin '" + plugin + "'" : "module '" + name + "' of plugin '" + plugin + "'";
+  const std::string who =
+      name == plugin ? "plugin '" + plugin + "'" : "module '" + name + "' of plugin '" + plugin + "'";
   if (row.state == PluginState::ready && stopped_) return who + " isn't loaded: the runtime has stopped";
   return who + " isn't loaded: " + state_and_reason(row.state, row.reason());
 }
@@ -54,7 +56,9 @@ std::string Runtime::Registry::why_not(std::string_view name) const {
   return not_loaded(rows_[rows.front()]);
 }
 
-std::string Runtime::Registry::where_searched() const { return "searched: " + joined(facts_.searched); }
+std::string Runtime::Registry::where_searched() const {
+  return "searched: " + joined(facts_.searched);
+}
 
 std::string Runtime::Registry::unknown_name(std::string_view name) const {
   std::set<std::string> names;
@@ -65,14 +69,16 @@ std::string Runtime::Registry::unknown_name(std::string_view name) const {
   const std::vector<std::string> known(names.begin(), names.end());
   const std::string nearest = did_you_mean(name, known);
   return "no plugin or module is named '" + std::string(name) + "'" + (nearest.empty() ? ";" : nearest) +
-         (known.empty() ? " None was found; " : (nearest.empty() ? " there are: " : " There are: ") + joined(known) + "; ") +
+         (known.empty() ? " None was found; "
+                        : (nearest.empty() ? " there are: " : " There are: ") + joined(known) + "; ") +
          where_searched();
 }
 
 std::string Runtime::Registry::unknown_interface(std::string_view interface_id, std::string_view name) const {
   std::set<std::string> names, refused;
   for (const PlannedModule& row : rows_) {
-    if (!row.module) refused.insert(file(row).name);
+    if (!row.module)
+      refused.insert(file(row).name);
     else
       for (const Provides& item : module(row).provides)
         if (item.interface_id == interface_id) names.insert(item.name);
@@ -81,7 +87,8 @@ std::string Runtime::Registry::unknown_interface(std::string_view interface_id, 
   const std::string nearest = did_you_mean(name, known);
   std::string out = "no " + std::string(interface_id) + " is named '" + std::string(name) + "'";
   out += nearest.empty() ? "; " : nearest + " ";
-  out += known.empty() ? "no plugin provides one; " : (nearest.empty() ? "there are: " : "There are: ") + joined(known) + "; ";
+  out += known.empty() ? "no plugin provides one; "
+                       : (nearest.empty() ? "there are: " : "There are: ") + joined(known) + "; ";
   if (!refused.empty()) out += "refused: " + joined({refused.begin(), refused.end()}) + "; ";
   return out + where_searched();
 }
@@ -120,7 +127,8 @@ std::vector<ReportRow> Runtime::Registry::report() const {
   const Lock lock(mutex_);
   std::vector<ReportRow> out;
   for (const PlannedModule& row : rows_) out.push_back(report_row(row));
-  std::stable_sort(out.begin(), out.end(), [](const ReportRow& a, const ReportRow& b) { return a.plugin < b.plugin; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const ReportRow& a, const ReportRow& b) { return a.plugin < b.plugin; });
   return out;
 }
 
@@ -138,10 +146,12 @@ std::vector<PythonExport> Runtime::Registry::python_exports() const {
   for (const PlannedModule& row : rows_) {
     if (!row.module || !module(row).python) continue;
     const PythonSection& python = *module(row).python;
-    const std::string folder = file(row).path.parent_path().string(), reason = can_load(row) ? "" : not_loaded(row);
+    const std::string folder = file(row).path.parent_path().string(),
+                      reason = can_load(row) ? "" : not_loaded(row);
     for (const auto& [public_module, names] : python.exports)
       for (const std::string& name : names)
-        out.push_back({public_module, name, file(row).name, module(row).name, python.extension, folder, can_load(row), reason});
+        out.push_back({public_module, name, file(row).name, module(row).name, python.extension, folder,
+                       can_load(row), reason});
   }
   std::stable_sort(out.begin(), out.end(), [](const PythonExport& a, const PythonExport& b) {
     return std::pair(a.public_module, a.name) < std::pair(b.public_module, b.name);
@@ -157,7 +167,8 @@ std::string Runtime::Registry::manifest_json(std::string_view plugin) const {
 
 std::string Runtime::Registry::config_json(std::string_view plugin) const {
   for (const ManifestFile& file : discovery_.files)
-    if (file.name == plugin) return file.problems.empty() ? plugin_options(host_, file.manifest).dump() : std::string();
+    if (file.name == plugin)
+      return file.problems.empty() ? plugin_options(host_, file.manifest).dump() : std::string();
   return {};
 }
 

@@ -35,7 +35,8 @@ Runtime::Registry::Registry(const RuntimeOptions& options) : options_(options) {
   }
   if (!problems.empty()) throw Error(ErrorKind::parse, joined_lines(problems));
 
-  facts_ = {*parse_version(Runtime::version()), platform::machine(), NOVAPHY_ABI_MAJOR, NOVAPHY_ABI_MINOR, {}};
+  facts_ = {
+      *parse_version(Runtime::version()), platform::machine(), NOVAPHY_ABI_MAJOR, NOVAPHY_ABI_MINOR, {}};
   for (const SearchPlace& place : discovery_.places) facts_.searched.push_back(place.path);
   Plan plan = make_plan(discovery_.files, host_, facts_);
   rows_ = std::move(plan.rows);
@@ -65,14 +66,17 @@ void Runtime::Registry::stop() {
 
 void* Runtime::Registry::find(std::string_view interface_id, std::string_view name) {
   const Lock lock(mutex_);
-  if (stopped_) fail(ErrorKind::plugin_not_available, "no ", interface_id, " '", name, "': the runtime has stopped");
+  if (stopped_)
+    fail(ErrorKind::plugin_not_available, "no ", interface_id, " '", name, "': the runtime has stopped");
   const Key key{interface_id, name};
   if (const auto at = published_.find(key); at != published_.end()) return at->second;
   const PlannedModule* refused = nullptr;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (!rows_[i].module) continue;
     const auto& provides = module(rows_[i]).provides;
-    const auto is_it = [&](const Provides& item) { return item.interface_id == interface_id && item.name == name; };
+    const auto is_it = [&](const Provides& item) {
+      return item.interface_id == interface_id && item.name == name;
+    };
     if (std::none_of(provides.begin(), provides.end(), is_it)) continue;
     if (load_row(i)) return published_.at(key);
     // when several modules declare the same name, the first is the one that the plan wanted
@@ -100,7 +104,8 @@ void Runtime::Registry::require_listed() {
     if (any || rows.empty()) continue;
     const std::string line = rows_[rows.front()].problems.front().line();
     if (entry.required)
-      fail(ErrorKind::plugin_not_available, "NP407 ", entry.where(), ": required plugin '", entry.name, "' failed:\n", line);
+      fail(ErrorKind::plugin_not_available, "NP407 ", entry.where(), ": required plugin '", entry.name,
+           "' failed:\n", line);
     log(LogLevel::info, "plugin '" + entry.name + "' is not required and does not load: " + line);
   }
 }
@@ -110,7 +115,8 @@ bool Runtime::Registry::load_row(std::size_t index) {
   if (rows_[index].state != PluginState::ready || stopped_) return false;
   for (const std::size_t required : rows_[index].required) {
     if (load_row(required)) continue;
-    // a module that asks, while it loads, for one that requires it gets no answer, and may ask again afterwards
+    // a module that asks, while it loads, for one that requires it gets no answer, and may ask again
+    // afterwards
     if (rows_[required].state != PluginState::loading) block_dependants(required);
     return false;
   }
@@ -128,14 +134,16 @@ void Runtime::Registry::load_library(std::size_t index) {
   PlannedModule& row = rows_[index];
   const ModuleManifest& manifest = module(row);
   const fs::path path = library_path(row);
-  const novaphy_plugin* plugin = open_module(path, {manifest.name, file(row).manifest.version_text}, row.notes);
+  const novaphy_plugin* plugin =
+      open_module(path, {manifest.name, file(row).manifest.version_text}, row.notes);
 
   std::vector<Key> declared;
   for (const Provides& item : manifest.provides) declared.emplace_back(item.interface_id, item.name);
   hosts_[index] = std::make_unique<ModuleHost>(
       manifest.name, plugin_options(host_, file(row).manifest).dump(), file(row).path.parent_path().string(),
       [this](std::string_view interface_id, std::string_view name) { return find(interface_id, name); });
-  for (const Published& item : hosts_[index]->load(plugin, declared)) published_[{item.interface_id, item.name}] = item.object;
+  for (const Published& item : hosts_[index]->load(plugin, declared))
+    published_[{item.interface_id, item.name}] = item.object;
   row.state = PluginState::loaded;
   loaded_.push_back(index);
   log(LogLevel::info, "loaded module '" + manifest.name + "' from " + path.string());
@@ -147,10 +155,12 @@ fs::path Runtime::Registry::library_path(const PlannedModule& row) const {
   const fs::path path = platform::canonical_or_empty(folder / library);
   if (path.empty()) throw LoadFailure{"NP301", "library " + library + " not found; was the plugin built?"};
   if (!is_inside(path, folder))
-    throw LoadFailure{"NP113", "'" + library + "' is a link to " + path.string() + ", which leaves the plugin's folder"};
+    throw LoadFailure{
+        "NP113", "'" + library + "' is a link to " + path.string() + ", which leaves the plugin's folder"};
   Problems problems(path.string());
   check_trust(path, options_.allow_writable, problems);
-  if (!problems.empty()) throw LoadFailure{"NP118", "library " + library + " " + problems.list().front().text};
+  if (!problems.empty())
+    throw LoadFailure{"NP118", "library " + library + " " + problems.list().front().text};
   return path;
 }
 
@@ -167,10 +177,12 @@ void Runtime::Registry::fail_row(std::size_t index, const LoadFailure& failure) 
 void Runtime::Registry::block_dependants(std::size_t index) {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     PlannedModule& row = rows_[i];
-    if (row.state != PluginState::ready || std::find(row.required.begin(), row.required.end(), index) == row.required.end())
+    if (row.state != PluginState::ready ||
+        std::find(row.required.begin(), row.required.end(), index) == row.required.end())
       continue;
     row.state = PluginState::blocked;
-    row.problems.push_back(blocked_by(file(row).path.string(), pointer(row), module(rows_[index]).name, rows_[index]));
+    row.problems.push_back(
+        blocked_by(file(row).path.string(), pointer(row), module(rows_[index]).name, rows_[index]));
     block_dependants(i);
   }
 }

@@ -52,7 +52,9 @@ class Runtime::Registry {
   using Key = std::pair<std::string, std::string>;  // interface id, name
 
   const ManifestFile& file(const PlannedModule& row) const { return discovery_.files[row.file]; }
-  const ModuleManifest& module(const PlannedModule& row) const { return file(row).manifest.modules[*row.module]; }
+  const ModuleManifest& module(const PlannedModule& row) const {
+    return file(row).manifest.modules[*row.module];
+  }
   std::string row_name(const PlannedModule& row) const;
   std::string pointer(const PlannedModule& row) const;
   bool can_load(const PlannedModule& row) const;
@@ -81,9 +83,9 @@ class Runtime::Registry {
   Discovery discovery_;
   Facts facts_;
   std::vector<PlannedModule> rows_;
-  std::vector<std::size_t> order_;                       // of loading, as planned
-  std::vector<std::unique_ptr<ModuleHost>> hosts_;       // one a row, null until its load begins
-  std::vector<std::size_t> loaded_;                      // rows, in the order in which they were loaded
+  std::vector<std::size_t> order_;                  // of loading, as planned
+  std::vector<std::unique_ptr<ModuleHost>> hosts_;  // one a row, null until its load begins
+  std::vector<std::size_t> loaded_;                 // rows, in the order in which they were loaded
   std::map<Key, void*> published_;
   bool stopped_ = false;
 };

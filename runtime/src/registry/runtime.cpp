@@ -11,7 +11,8 @@
 namespace novaphy {
 namespace {
 
-/// The running one. Runtimes are kept after they have stopped: a caller may still hold one, and a module its host.
+/// The running one. Runtimes are kept after they have stopped: a caller may still hold one, and a module its
+/// host.
 struct Process {
   std::recursive_mutex mutex;  // recursive: a module that loads at startup may ask for the runtime
   std::atomic<Runtime*> current{nullptr};
@@ -28,17 +29,28 @@ Process& process() {
 
 const char* to_string(PluginState state) noexcept {
   switch (state) {
-    case PluginState::found: return "found";
-    case PluginState::rejected: return "rejected";
-    case PluginState::skipped: return "skipped";
-    case PluginState::disabled: return "disabled";
-    case PluginState::blocked: return "blocked";
-    case PluginState::ready: return "ready";
-    case PluginState::loading: return "loading";
-    case PluginState::loaded: return "loaded";
-    case PluginState::unavailable: return "unavailable";
-    case PluginState::failed: return "failed";
-    case PluginState::stopped: return "stopped";
+    case PluginState::found:
+      return "found";
+    case PluginState::rejected:
+      return "rejected";
+    case PluginState::skipped:
+      return "skipped";
+    case PluginState::disabled:
+      return "disabled";
+    case PluginState::blocked:
+      return "blocked";
+    case PluginState::ready:
+      return "ready";
+    case PluginState::loading:
+      return "loading";
+    case PluginState::loaded:
+      return "loaded";
+    case PluginState::unavailable:
+      return "unavailable";
+    case PluginState::failed:
+      return "failed";
+    case PluginState::stopped:
+      return "stopped";
   }
   return "unknown";
 }
@@ -62,7 +74,8 @@ Runtime& Runtime::instance() {
 void Runtime::configure(RuntimeOptions options) {
   Process& self = process();
   const std::lock_guard lock(self.mutex);
-  if (self.current.load() != nullptr) throw Error("the plugins are planned already; configure them before the first use");
+  if (self.current.load() != nullptr)
+    throw Error("the plugins are planned already; configure them before the first use");
   self.options = std::move(options);
 }
 
@@ -77,7 +90,9 @@ Runtime& Runtime::start(RuntimeOptions options) {
   return instance();
 }
 
-bool Runtime::started() noexcept { return process().current.load() != nullptr; }
+bool Runtime::started() noexcept {
+  return process().current.load() != nullptr;
+}
 
 void Runtime::shutdown() {
   Process& self = process();
@@ -92,10 +107,16 @@ void Runtime::shutdown() {
   }
 }
 
-std::string Runtime::version() { return NOVAPHY_VERSION; }
-std::string Runtime::platform() { return platform::machine(); }
+std::string Runtime::version() {
+  return NOVAPHY_VERSION;
+}
+std::string Runtime::platform() {
+  return platform::machine();
+}
 
-void* Runtime::find(std::string_view interface_id, std::string_view name) { return registry_->find(interface_id, name); }
+void* Runtime::find(std::string_view interface_id, std::string_view name) {
+  return registry_->find(interface_id, name);
+}
 
 void* Runtime::find_or_null(std::string_view interface_id, std::string_view name) {
   try {
@@ -105,8 +126,12 @@ void* Runtime::find_or_null(std::string_view interface_id, std::string_view name
   }
 }
 
-std::vector<ProvidedInterface> Runtime::list(std::string_view interface_id) const { return registry_->list(interface_id); }
-void Runtime::load(std::string_view name) { registry_->load(name); }
+std::vector<ProvidedInterface> Runtime::list(std::string_view interface_id) const {
+  return registry_->list(interface_id);
+}
+void Runtime::load(std::string_view name) {
+  registry_->load(name);
+}
 
 bool Runtime::has(std::string_view name) const noexcept {
   try {
@@ -116,17 +141,39 @@ bool Runtime::has(std::string_view name) const noexcept {
   }
 }
 
-void Runtime::require_listed() { registry_->require_listed(); }
-std::string Runtime::on_error() const { return registry_->host().on_error; }
-std::vector<ReportRow> Runtime::report() const { return registry_->report(); }
-std::vector<ReportRow> Runtime::info(std::string_view name) const { return registry_->info(name); }
-std::vector<std::string> Runtime::notes() const { return registry_->notes(); }
-std::vector<SearchPlace> Runtime::search_places() const { return registry_->places(); }
-std::vector<std::string> Runtime::why(std::string_view name) const { return registry_->why(name); }
-std::string Runtime::manifest_json(std::string_view plugin) const { return registry_->manifest_json(plugin); }
-std::string Runtime::config_json(std::string_view plugin) const { return registry_->config_json(plugin); }
-std::vector<PythonExport> Runtime::python_exports() const { return registry_->python_exports(); }
-std::string Runtime::why_not(std::string_view name) const { return registry_->why_not(name); }
+void Runtime::require_listed() {
+  registry_->require_listed();
+}
+std::string Runtime::on_error() const {
+  return registry_->host().on_error;
+}
+std::vector<ReportRow> Runtime::report() const {
+  return registry_->report();
+}
+std::vector<ReportRow> Runtime::info(std::string_view name) const {
+  return registry_->info(name);
+}
+std::vector<std::string> Runtime::notes() const {
+  return registry_->notes();
+}
+std::vector<SearchPlace> Runtime::search_places() const {
+  return registry_->places();
+}
+std::vector<std::string> Runtime::why(std::string_view name) const {
+  return registry_->why(name);
+}
+std::string Runtime::manifest_json(std::string_view plugin) const {
+  return registry_->manifest_json(plugin);
+}
+std::string Runtime::config_json(std::string_view plugin) const {
+  return registry_->config_json(plugin);
+}
+std::vector<PythonExport> Runtime::python_exports() const {
+  return registry_->python_exports();
+}
+std::string Runtime::why_not(std::string_view name) const {
+  return registry_->why_not(name);
+}
 
 void* find_interface(std::string_view interface_id, std::string_view name) {
   return Runtime::instance().find(interface_id, name);

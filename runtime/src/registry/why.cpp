@@ -13,7 +13,9 @@ std::string place_line(const SearchPlace& place, std::string_view name) {
   for (const std::string& path : place.found)
     if (path.ends_with("/" + std::string(name) + kManifestSuffix)) return out + "holds " + path;
   const std::size_t count = place.found.size();
-  return out + (count == 0 ? "holds no plugin" : "holds " + std::to_string(count) + (count == 1 ? " other plugin" : " other plugins"));
+  return out + (count == 0
+                    ? "holds no plugin"
+                    : "holds " + std::to_string(count) + (count == 1 ? " other plugin" : " other plugins"));
 }
 
 }  // namespace

@@ -100,10 +100,12 @@ Discovery discover(const RuntimeOptions& options, const std::vector<std::string>
   Search search(options);
   for (const std::string& manifest : options.manifests) search.file(options.source, manifest);
   for (const std::string& path : config_paths) search.folder(options.config_file, path);
-  for (const std::string& path : options.paths) search.folder(options.source, fs::absolute(path).lexically_normal());
+  for (const std::string& path : options.paths)
+    search.folder(options.source, fs::absolute(path).lexically_normal());
   search_environment(search);
   for (const std::string& path : options.entry_point_paths) search.folder("entry points", fs::absolute(path));
-  if (const fs::path data = platform::user_data_folder(); !data.empty()) search.folder("user data", data / "novaphy/plugins");
+  if (const fs::path data = platform::user_data_folder(); !data.empty())
+    search.folder("user data", data / "novaphy/plugins");
   search.folder("beside the runtime", platform::runtime_folder() / "novaphy/plugins");
   return search.take();
 }
@@ -112,7 +114,8 @@ void check_trust(const fs::path& path, const std::vector<std::string>& allowed, 
   const auto distrust = platform::distrust(path);
   if (!distrust) return;
   for (const std::string& folder : allowed)
-    if (const fs::path root = platform::canonical_or_empty(folder); !root.empty() && is_inside(path, root)) return;
+    if (const fs::path root = platform::canonical_or_empty(folder); !root.empty() && is_inside(path, root))
+      return;
   const bool is_the_file = path == problems.path();
   problems.add("NP118", "", is_the_file ? *distrust : "'" + path.string() + "' " + *distrust);
 }

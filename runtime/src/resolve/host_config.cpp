@@ -29,10 +29,21 @@ const Fields& entry_fields() {
 const Fields& host_fields() {
   static const Fields fields = {
       {"schema", Kind::integer, "version of this format: 1"},
-      {"plugins", Kind::names_or_objects, "exactly these and what they require", false, nullptr, {}, &entry_fields()},
+      {"plugins",
+       Kind::names_or_objects,
+       "exactly these and what they require",
+       false,
+       nullptr,
+       {},
+       &entry_fields()},
       {"disable", Kind::strings, "plugins or modules that must not load"},
       {"paths", Kind::strings, "folders with plugins, relative to this file"},
-      {"on_error", Kind::string, "what a required plugin's failure does", false, nullptr, {"fail", "continue"}},
+      {"on_error",
+       Kind::string,
+       "what a required plugin's failure does",
+       false,
+       nullptr,
+       {"fail", "continue"}},
       {"config", Kind::values_by_name, "plugin -> option -> value"},
   };
   return fields;
@@ -42,7 +53,8 @@ void append(std::vector<PluginProblem>& to, Problems from) {
   for (PluginProblem& problem : from.take()) to.push_back(std::move(problem));
 }
 
-void add_list(const json& list, const std::string& path, const std::string& pointer, std::vector<HostEntry>& out) {
+void add_list(const json& list, const std::string& path, const std::string& pointer,
+              std::vector<HostEntry>& out) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const json& item = list[i];
     const std::string at = pointer + "/" + std::to_string(i);
@@ -88,7 +100,8 @@ void read_options(const RuntimeOptions& options, HostConfig& out, std::vector<Pl
   if (config.is_object()) {
     for (const auto& [plugin, values] : config.items())
       if (!values.is_object())
-        problems.add("NP403", "/config" + pointer_segment(plugin), "must be an object, is " + describe_value(values));
+        problems.add("NP403", "/config" + pointer_segment(plugin),
+                     "must be an object, is " + describe_value(values));
   }
   if (problems.empty()) add_options(config, options.source, "/config", out);
   append(found, std::move(problems));
@@ -109,13 +122,17 @@ std::vector<std::string> all_names(const std::vector<ManifestFile>& files) {
   return {names.begin(), names.end()};
 }
 
-std::string unknown_name(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
+std::string unknown_name(const std::string& what, const std::string& name,
+                         const std::vector<std::string>& known) {
   const std::string nearest = did_you_mean(name, known);
   return "no " + what + " is named '" + name + "'" +
-         (!nearest.empty() ? nearest : known.empty() ? "; none was found" : "; there are: " + joined(known));
+         (!nearest.empty() ? nearest
+          : known.empty()  ? "; none was found"
+                           : "; there are: " + joined(known));
 }
 
-void check_options(const HostConfig::Options& options, const Manifest& manifest, std::vector<PluginProblem>& problems) {
+void check_options(const HostConfig::Options& options, const Manifest& manifest,
+                   std::vector<PluginProblem>& problems) {
   std::vector<std::string> known;
   for (const auto& [name, description] : manifest.config.items()) known.push_back(name);
   for (const auto& [name, value] : options.values.items()) {
@@ -124,7 +141,8 @@ void check_options(const HostConfig::Options& options, const Manifest& manifest,
     if (description == manifest.config.end()) {
       std::string hint = did_you_mean(name, known);
       if (hint.empty()) hint = known.empty() ? "; it has none" : "; it has: " + joined(known);
-      problems.push_back({"NP405", options.path, pointer, "'" + manifest.name + "' has no option '" + name + "'" + hint});
+      problems.push_back(
+          {"NP405", options.path, pointer, "'" + manifest.name + "' has no option '" + name + "'" + hint});
     } else if (const std::string misfit = option_misfit(*description, value); !misfit.empty()) {
       problems.push_back({misfit.starts_with("must be") ? "NP403" : "NP406", options.path, pointer, misfit});
     }
@@ -151,7 +169,8 @@ HostConfig read_host_config(const RuntimeOptions& options, std::vector<PluginPro
   return out;
 }
 
-void check_host_config(const HostConfig& host, const std::vector<ManifestFile>& files, std::vector<PluginProblem>& problems) {
+void check_host_config(const HostConfig& host, const std::vector<ManifestFile>& files,
+                       std::vector<PluginProblem>& problems) {
   const std::vector<std::string> names = all_names(files), plugins = plugin_names(files);
   const auto is_known = [](const std::vector<std::string>& list, const std::string& name) {
     return std::binary_search(list.begin(), list.end(), name);
@@ -159,13 +178,16 @@ void check_host_config(const HostConfig& host, const std::vector<ManifestFile>& 
   for (const auto* list : {&host.plugins, &host.disable})
     for (const HostEntry& entry : *list)
       if (entry.required && !is_known(names, entry.name))
-        problems.push_back({"NP404", entry.path, entry.pointer, unknown_name("plugin or module", entry.name, names)});
+        problems.push_back(
+            {"NP404", entry.path, entry.pointer, unknown_name("plugin or module", entry.name, names)});
   for (const HostConfig::Options& options : host.options) {
     if (!is_known(plugins, options.plugin)) {
-      problems.push_back({"NP404", options.path, options.pointer, unknown_name("plugin", options.plugin, plugins)});
+      problems.push_back(
+          {"NP404", options.path, options.pointer, unknown_name("plugin", options.plugin, plugins)});
       continue;
     }
-    const auto file = std::find_if(files.begin(), files.end(), [&](const ManifestFile& f) { return f.name == options.plugin; });
+    const auto file = std::find_if(files.begin(), files.end(),
+                                   [&](const ManifestFile& f) { return f.name == options.plugin; });
     // the options of a manifest that is refused cannot be judged
     if (file->problems.empty()) check_options(options, file->manifest, problems);
   }

@@ -22,11 +22,11 @@ struct HostEntry {
 };
 
 struct HostConfig {
-  bool has_list = false;              ///< `plugins` is present: exactly these and what they require
-  std::string list_where;             ///< "FILE#/plugins"
+  bool has_list = false;   ///< `plugins` is present: exactly these and what they require
+  std::string list_where;  ///< "FILE#/plugins"
   std::vector<HostEntry> plugins, disable;
-  std::vector<std::string> paths;     ///< absolute
-  std::string on_error;               ///< "fail", "continue" or empty
+  std::vector<std::string> paths;  ///< absolute
+  std::string on_error;            ///< "fail", "continue" or empty
   /// Options by plugin; the later ones stand above the earlier.
   struct Options {
     std::string plugin, path, pointer;
@@ -40,7 +40,8 @@ struct HostConfig {
 HostConfig read_host_config(const RuntimeOptions& options, std::vector<PluginProblem>& problems);
 
 /// Names that no manifest knows (NP404) and options that do not exist or do not fit (NP403, NP405, NP406).
-void check_host_config(const HostConfig& host, const std::vector<ManifestFile>& files, std::vector<PluginProblem>& problems);
+void check_host_config(const HostConfig& host, const std::vector<ManifestFile>& files,
+                       std::vector<PluginProblem>& problems);
 
 /// The options of one plugin: defaults of the manifest with the host's values above.
 nlohmann::json plugin_options(const HostConfig& host, const Manifest& manifest);

@@ -11,12 +11,17 @@ namespace novaphy {
 namespace {
 
 std::string version_text(const Version& version) {
-  return std::to_string(version.parts[0]) + "." + std::to_string(version.parts[1]) + "." + std::to_string(version.parts[2]);
+  return std::to_string(version.parts[0]) + "." + std::to_string(version.parts[1]) + "." +
+         std::to_string(version.parts[2]);
 }
 
-std::string abi_text(int major, int minor) { return std::to_string(major) + "." + std::to_string(minor); }
+std::string abi_text(int major, int minor) {
+  return std::to_string(major) + "." + std::to_string(minor);
+}
 
-bool is_usable(const PlannedModule& row) { return row.state == PluginState::found || row.state == PluginState::ready; }
+bool is_usable(const PlannedModule& row) {
+  return row.state == PluginState::found || row.state == PluginState::ready;
+}
 
 constexpr std::string_view kLink = "requires '";
 
@@ -28,15 +33,18 @@ std::string root_of(const PluginProblem& problem) {
 
 int links_of(const PluginProblem& problem) {
   int count = 0;
-  for (std::size_t at = 0; (at = problem.text.find(kLink, at)) != std::string::npos; at += kLink.size()) ++count;
+  for (std::size_t at = 0; (at = problem.text.find(kLink, at)) != std::string::npos; at += kLink.size())
+    ++count;
   return count;
 }
 
 /// Where several chains lead to one cause, the shortest says it all; shorter ones come first.
 void keep_shortest_chains(std::vector<PluginProblem>& problems) {
-  std::stable_sort(problems.begin(), problems.end(), [](const auto& a, const auto& b) { return links_of(a) < links_of(b); });
+  std::stable_sort(problems.begin(), problems.end(),
+                   [](const auto& a, const auto& b) { return links_of(a) < links_of(b); });
   std::set<std::string> roots;
-  std::erase_if(problems, [&](const PluginProblem& problem) { return !roots.insert(root_of(problem)).second; });
+  std::erase_if(problems,
+                [&](const PluginProblem& problem) { return !roots.insert(root_of(problem)).second; });
 }
 
 class Planner {
@@ -61,7 +69,9 @@ class Planner {
 
  private:
   const ManifestFile& file(const PlannedModule& row) const { return files_[row.file]; }
-  const ModuleManifest& module(const PlannedModule& row) const { return file(row).manifest.modules[*row.module]; }
+  const ModuleManifest& module(const PlannedModule& row) const {
+    return file(row).manifest.modules[*row.module];
+  }
   std::string pointer(const PlannedModule& row) const { return "/modules/" + std::to_string(*row.module); }
 
   void stop(PlannedModule& row, PluginState state, const char* code, std::string at, std::string text) {
@@ -94,7 +104,8 @@ class Planner {
   }
 
   void add_rejected(std::size_t index) {
-    rows_.push_back({index, std::nullopt, PluginState::rejected, files_[index].problems, {}, {}, files_[index].notes});
+    rows_.push_back(
+        {index, std::nullopt, PluginState::rejected, files_[index].problems, {}, {}, files_[index].notes});
   }
 
   void add_module(std::size_t index, std::size_t module_index) {
@@ -111,8 +122,10 @@ class Planner {
 
   void check_platform(PlannedModule& row, const Manifest& manifest) {
     const auto& platforms = manifest.platforms;
-    if (!platforms.empty() && std::find(platforms.begin(), platforms.end(), facts_.platform) == platforms.end())
-      stop(row, PluginState::skipped, "NP201", "", "is for " + joined(platforms) + ", this is " + facts_.platform);
+    if (!platforms.empty() &&
+        std::find(platforms.begin(), platforms.end(), facts_.platform) == platforms.end())
+      stop(row, PluginState::skipped, "NP201", "",
+           "is for " + joined(platforms) + ", this is " + facts_.platform);
     if (!manifest.runtime.contains(facts_.runtime))
       stop(row, PluginState::skipped, "NP202", "",
            "needs NovaPhy " + manifest.runtime.text() + ", this is " + version_text(facts_.runtime));
@@ -121,7 +134,8 @@ class Planner {
   void check_abi(PlannedModule& row, const ModuleManifest& module) {
     if (module.abi_major != facts_.abi_major)
       stop(row, PluginState::rejected, "NP304", pointer(row),
-           "built for plugin ABI " + std::to_string(module.abi_major) + ", this runtime speaks " + std::to_string(facts_.abi_major));
+           "built for plugin ABI " + std::to_string(module.abi_major) + ", this runtime speaks " +
+               std::to_string(facts_.abi_major));
     else if (module.abi_minor > facts_.abi_minor)
       stop(row, PluginState::rejected, "NP306", pointer(row),
            "needs plugin ABI " + abi_text(module.abi_major, module.abi_minor) + ", this runtime has " +
@@ -146,14 +160,16 @@ class Planner {
       PlannedModule& row = rows_[i];
       if (row.state != PluginState::found || wanted.contains(i)) continue;
       stop(row, PluginState::disabled, "NP206", pointer(row),
-           host_.has_list ? "is not in the list " + host_.list_where : "is disabled by " + file(row).path.string() + "#/enabled");
+           host_.has_list ? "is not in the list " + host_.list_where
+                          : "is disabled by " + file(row).path.string() + "#/enabled");
     }
   }
 
   bool is_root(const PlannedModule& row) const {
     if (!row.module) return false;
     if (!host_.has_list) return file(row).manifest.enabled;
-    return std::any_of(host_.plugins.begin(), host_.plugins.end(), [&](const HostEntry& entry) { return is_named(row, entry.name); });
+    return std::any_of(host_.plugins.begin(), host_.plugins.end(),
+                       [&](const HostEntry& entry) { return is_named(row, entry.name); });
   }
 
   /// The row and all that it requires.
@@ -181,17 +197,20 @@ class Planner {
       if (row.state != PluginState::found) continue;
       const auto& provides = module(row).provides;
       for (std::size_t i = 0; i < provides.size(); ++i) {
-        const auto [at, is_first] = owners.emplace(std::pair(provides[i].interface_id, provides[i].name), module(row).name);
+        const auto [at, is_first] =
+            owners.emplace(std::pair(provides[i].interface_id, provides[i].name), module(row).name);
         if (!is_first)
           stop(row, PluginState::blocked, "NP211", pointer(row) + "/provides/" + std::to_string(i),
-               "provides " + provides[i].interface_id + " '" + provides[i].name + "', already provided by '" + at->second + "'");
+               "provides " + provides[i].interface_id + " '" + provides[i].name + "', already provided by '" +
+                   at->second + "'");
       }
     }
   }
 
   /// Checks what a row requires, those first.
   void visit(std::size_t index) {
-    if (!rows_[index].module || rows_[index].state != PluginState::found || !visited_.insert(index).second) return;
+    if (!rows_[index].module || rows_[index].state != PluginState::found || !visited_.insert(index).second)
+      return;
     path_.push_back(index);
     for (const Dependency& dependency : module(rows_[index]).required) check_dependency(index, dependency);
     keep_shortest_chains(rows_[index].problems);
@@ -204,12 +223,13 @@ class Planner {
   void check_library(PlannedModule& row) {
     const ModuleManifest& manifest = module(row);
     if (row.state == PluginState::found && file(row).missing_libraries.contains(manifest.name))
-      stop(row, PluginState::failed, "NP301", pointer(row), "library " + manifest.library + " not found; was the plugin built?");
+      stop(row, PluginState::failed, "NP301", pointer(row),
+           "library " + manifest.library + " not found; was the plugin built?");
   }
 
   void check_dependency(std::size_t index, const Dependency& dependency) {
-    const std::string wanted =
-        "requires '" + dependency.name + "'" + (dependency.range.is_any() ? "" : " " + dependency.range.text());
+    const std::string wanted = "requires '" + dependency.name + "'" +
+                               (dependency.range.is_any() ? "" : " " + dependency.range.text());
     const auto at = by_name_.find(dependency.name);
     if (at == by_name_.end()) {
       missing(rows_[index], dependency.name, wanted);
@@ -224,10 +244,12 @@ class Planner {
     PlannedModule& row = rows_[index];
     const PlannedModule& found = rows_[other];
     if (!dependency.range.contains(file(found).manifest.version))
-      block(row, "NP204", wanted + ", found " + file(found).manifest.version_text + " at " + file(found).path.string());
+      block(row, "NP204",
+            wanted + ", found " + file(found).manifest.version_text + " at " + file(found).path.string());
     else if (module(found).phase > module(row).phase)
-      block(row, "NP208", "phase '" + std::string(to_string(module(row).phase)) + "' cannot require '" + dependency.name +
-                              "' of phase '" + to_string(module(found).phase) + "'");
+      block(row, "NP208",
+            "phase '" + std::string(to_string(module(row).phase)) + "' cannot require '" + dependency.name +
+                "' of phase '" + to_string(module(found).phase) + "'");
     else if (is_usable(found))
       row.required.push_back(other);
     else if (!in_cycle_.contains(index))
@@ -238,8 +260,10 @@ class Planner {
     // a manifest of that name that is refused says more than "not found"
     for (const PlannedModule& other : rows_) {
       const auto& names = file(other).module_names;
-      const bool is_it = file(other).name == name || std::find(names.begin(), names.end(), name) != names.end();
-      if (!other.module && other.state == PluginState::rejected && is_it) return add_blocked(row, name, other);
+      const bool is_it =
+          file(other).name == name || std::find(names.begin(), names.end(), name) != names.end();
+      if (!other.module && other.state == PluginState::rejected && is_it)
+        return add_blocked(row, name, other);
     }
     block(row, "NP203", wanted + ", which was not found; searched: " + joined(facts_.searched));
   }
@@ -295,14 +319,17 @@ std::string PlannedModule::clause() const {
 std::string PlannedModule::reason() const {
   std::vector<std::string> texts;
   for (const PluginProblem& problem : problems) {
-    const bool is_of_the_file = state == PluginState::rejected && problem.code.starts_with("NP1") && !problem.pointer.empty();
+    const bool is_of_the_file =
+        state == PluginState::rejected && problem.code.starts_with("NP1") && !problem.pointer.empty();
     texts.push_back(is_of_the_file ? "#" + problem.pointer + ": " + problem.text : problem.text);
   }
   return joined(texts, "; ");
 }
 
-PluginProblem blocked_by(const std::string& path, const std::string& pointer, const std::string& name, const PlannedModule& other) {
-  // a chain carries the code of its root: NP206 where somebody disabled the last one, NP203 where it is missing
+PluginProblem blocked_by(const std::string& path, const std::string& pointer, const std::string& name,
+                         const PlannedModule& other) {
+  // a chain carries the code of its root: NP206 where somebody disabled the last one, NP203 where it is
+  // missing
   const bool is_chain = other.state == PluginState::blocked || other.state == PluginState::disabled;
   const std::string code = is_chain && !other.problems.empty() ? other.problems.front().code : "NP205";
   return {code, path, pointer, "requires '" + name + "', which " + other.clause()};

@@ -23,14 +23,15 @@ struct Facts {
 
 /// One module of one manifest, or one manifest that is refused or shadowed (then without a module).
 struct PlannedModule {
-  std::size_t file = 0;                    ///< index into the manifest files
-  std::optional<std::size_t> module;       ///< index into the manifest's modules
+  std::size_t file = 0;               ///< index into the manifest files
+  std::optional<std::size_t> module;  ///< index into the manifest's modules
   PluginState state = PluginState::found;
   std::vector<PluginProblem> problems;
   std::vector<std::size_t> required, optional;  ///< rows that load first
   std::vector<std::string> notes;
 
-  /// What a sentence "requires 'x', which ..." says of this row: "is disabled by ...", "requires 'y', which ...".
+  /// What a sentence "requires 'x', which ..." says of this row: "is disabled by ...", "requires 'y', which
+  /// ...".
   std::string clause() const;
   /// Why it is not ready, without code and path; empty when it is.
   std::string reason() const;
@@ -45,7 +46,8 @@ struct Plan {
 Plan make_plan(const std::vector<ManifestFile>& files, const HostConfig& host, const Facts& facts);
 
 /// The problem of a module whose required module `name` is not healthy.
-PluginProblem blocked_by(const std::string& path, const std::string& pointer, const std::string& name, const PlannedModule& other);
+PluginProblem blocked_by(const std::string& path, const std::string& pointer, const std::string& name,
+                         const PlannedModule& other);
 
 /// "module 'x' is blocked: ..." without the beginning: "blocked: ...", "disabled by ...".
 std::string state_and_reason(PluginState state, const std::string& reason);

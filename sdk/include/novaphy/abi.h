@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The C contract between the runtime and a module's library. Stable inside an ABI major: structs only grow at the
- * end, and every struct begins with its size. C++ authors use novaphy/plugin.hpp, which is built on this. */
+ * The C contract between the runtime and a module's library. Stable inside an ABI major: structs only grow at
+ * the end, and every struct begins with its size. C++ authors use novaphy/plugin.hpp, which is built on this.
+ */
 #ifndef NOVAPHY_ABI_H
 #define NOVAPHY_ABI_H
 
@@ -10,9 +11,11 @@
 #define NOVAPHY_ABI_MAJOR 1
 #define NOVAPHY_ABI_MINOR 0
 
-/* True when the sender's struct is large enough to hold `field`. Needed before touching a field newer than 1.0. */
-#define novaphy_has(object, field) \
-  ((size_t)((const char*)&(object)->field - (const char*)(object)) + sizeof((object)->field) <= (object)->struct_size)
+/* True when the sender's struct is large enough to hold `field`. Needed before touching a field newer
+ * than 1.0. */
+#define novaphy_has(object, field)                                                              \
+  ((size_t)((const char*)&(object)->field - (const char*)(object)) + sizeof((object)->field) <= \
+   (object)->struct_size)
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,12 +24,12 @@ extern "C" {
 typedef int32_t novaphy_status;
 enum {
   NOVAPHY_OK = 0,
-  NOVAPHY_E_ABI = 1,         /* the other side speaks another ABI */
-  NOVAPHY_E_INIT = 2,        /* load or unload could not do its work; the message says why */
-  NOVAPHY_E_EXCEPTION = 3,   /* a C++ exception was caught at the boundary; the message is its text */
-  NOVAPHY_E_STATE = 4,       /* called at a time when it may not be called */
-  NOVAPHY_E_NOT_FOUND = 5,   /* no such interface; the message says why */
-  NOVAPHY_UNAVAILABLE = 6    /* healthy, but this machine lacks the thing (no GPU): not a failure */
+  NOVAPHY_E_ABI = 1,       /* the other side speaks another ABI */
+  NOVAPHY_E_INIT = 2,      /* load or unload could not do its work; the message says why */
+  NOVAPHY_E_EXCEPTION = 3, /* a C++ exception was caught at the boundary; the message is its text */
+  NOVAPHY_E_STATE = 4,     /* called at a time when it may not be called */
+  NOVAPHY_E_NOT_FOUND = 5, /* no such interface; the message says why */
+  NOVAPHY_UNAVAILABLE = 6  /* healthy, but this machine lacks the thing (no GPU): not a failure */
 };
 
 /* Filled by the callee. The caller sets struct_size. Strings are UTF-8 and NUL-terminated everywhere. */
@@ -45,11 +48,13 @@ typedef struct novaphy_host {
   void (*log)(void* ctx, int32_t level, const char* message);
   /* Offers `object` (a pointer to the interface's own type) under (interface_id, name). Only inside load();
    * the object must live until unload returns. `error` may be null. */
-  novaphy_status (*publish)(void* ctx, const char* interface_id, const char* name, void* object, novaphy_error* error);
-  /* The object that some module publishes under (interface_id, name), loading that module when needed; null and a
-   * reason in `error` (which may be null) when there is none. Any thread. */
+  novaphy_status (*publish)(void* ctx, const char* interface_id, const char* name, void* object,
+                            novaphy_error* error);
+  /* The object that some module publishes under (interface_id, name), loading that module when needed; null
+   * and a reason in `error` (which may be null) when there is none. Any thread. */
   void* (*find)(void* ctx, const char* interface_id, const char* name, novaphy_error* error);
-  /* This plugin's options, validated and with defaults filled in, as a JSON object. Valid until unload returns. */
+  /* This plugin's options, validated and with defaults filled in, as a JSON object. Valid until unload
+   * returns. */
   const char* (*config_json)(void* ctx);
   /* The folder of this plugin's manifest, absolute. Valid until unload returns. */
   const char* (*plugin_dir)(void* ctx);

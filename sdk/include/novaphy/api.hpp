@@ -19,8 +19,8 @@ struct ProvidedInterface {
   std::string reason;     ///< why it cannot load; empty when it can
 };
 
-/// The object under (interface_id, name). Loads its module when needed. Throws Error(plugin_not_available) with the whole
-/// reason. Any thread.
+/// The object under (interface_id, name). Loads its module when needed. Throws Error(plugin_not_available)
+/// with the whole reason. Any thread.
 NOVAPHY_API void* find_interface(std::string_view interface_id, std::string_view name);
 /// The same, null when there is none.
 NOVAPHY_API void* find_interface_or_null(std::string_view interface_id, std::string_view name);

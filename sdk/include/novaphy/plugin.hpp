@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a module's source includes to register itself: NOVAPHY_PLUGIN(load) and the PluginContext that load receives.
+// What a module's source includes to register itself: NOVAPHY_PLUGIN(load) and the PluginContext that load
+// receives.
 #pragma once
 
 #include <cstdio>
@@ -25,16 +26,17 @@ class PluginContext {
  public:
   explicit PluginContext(const novaphy_host* host) noexcept : host_(host) {}
 
-  /// Offers `object` under (Interface::kId, name), which the manifest must declare in `provides`. Only inside load;
-  /// `object` must live until unload returns. Throws Error when the runtime refuses it.
+  /// Offers `object` under (Interface::kId, name), which the manifest must declare in `provides`. Only inside
+  /// load; `object` must live until unload returns. Throws Error when the runtime refuses it.
   template <class Interface>
   void publish(const char* name, Interface* object) {
     novaphy_error error{sizeof(novaphy_error), NOVAPHY_OK, {}};
-    if (host_->publish(host_->ctx, Interface::kId, name, object, &error) != NOVAPHY_OK) throw Error(error.message);
+    if (host_->publish(host_->ctx, Interface::kId, name, object, &error) != NOVAPHY_OK)
+      throw Error(error.message);
   }
 
-  /// The object under (Interface::kId, name); loads its module when needed. Throws Error(plugin_not_available)
-  /// with the whole reason. Any thread.
+  /// The object under (Interface::kId, name); loads its module when needed. Throws
+  /// Error(plugin_not_available) with the whole reason. Any thread.
   template <class Interface>
   Interface& find(const char* name) const {
     novaphy_error error{sizeof(novaphy_error), NOVAPHY_OK, {}};
@@ -88,10 +90,11 @@ class PluginContext {
 #endif
 
 /// The fingerprint of the translation unit that includes this header.
-inline constexpr const char* kCxxFingerprint = "cxx11_abi=" NOVAPHY_FINGERPRINT_CXX11_ABI
-    ";stdlib=" NOVAPHY_FINGERPRINT_STDLIB ";glibcxx_debug=" NOVAPHY_FINGERPRINT_DEBUG
-    ";sdk=" NOVAPHY_TEXT_OF(NOVAPHY_SDK_VERSION_MAJOR) "." NOVAPHY_TEXT_OF(NOVAPHY_SDK_VERSION_MINOR)
-    ";compiler=" NOVAPHY_FINGERPRINT_COMPILER ";";
+inline constexpr const char* kCxxFingerprint =
+    "cxx11_abi=" NOVAPHY_FINGERPRINT_CXX11_ABI ";stdlib=" NOVAPHY_FINGERPRINT_STDLIB
+    ";glibcxx_debug=" NOVAPHY_FINGERPRINT_DEBUG
+    ";sdk=" NOVAPHY_TEXT_OF(NOVAPHY_SDK_VERSION_MAJOR) "." NOVAPHY_TEXT_OF(
+        NOVAPHY_SDK_VERSION_MINOR) ";compiler=" NOVAPHY_FINGERPRINT_COMPILER ";";
 
 namespace plugin_detail {
 
@@ -123,8 +126,15 @@ novaphy_status trapped(const novaphy_host* host, novaphy_error* error) noexcept 
 
 template <ContextFunction Load, ContextFunction Unload = nullptr>
 constexpr novaphy_plugin describe(const char* name, const char* version) noexcept {
-  novaphy_plugin plugin{sizeof(novaphy_plugin), NOVAPHY_ABI_MAJOR, NOVAPHY_ABI_MINOR, 0, name, version,
-                        kCxxFingerprint, &trapped<Load>, nullptr};
+  novaphy_plugin plugin{sizeof(novaphy_plugin),
+                        NOVAPHY_ABI_MAJOR,
+                        NOVAPHY_ABI_MINOR,
+                        0,
+                        name,
+                        version,
+                        kCxxFingerprint,
+                        &trapped<Load>,
+                        nullptr};
   if constexpr (Unload != nullptr) plugin.unload = &trapped<Unload>;
   return plugin;
 }
@@ -132,12 +142,13 @@ constexpr novaphy_plugin describe(const char* name, const char* version) noexcep
 }  // namespace plugin_detail
 }  // namespace novaphy
 
-/// Registers a module; once in one source file of its library: NOVAPHY_PLUGIN(load) or NOVAPHY_PLUGIN(load, unload), where
-/// both are `void f(novaphy::PluginContext&)`. The module's name and version come from its manifest through the build.
-#define NOVAPHY_PLUGIN(...)                                                                            \
-  extern "C" const novaphy_plugin* novaphy_plugin_entry(void) {                                        \
-    static constexpr novaphy_plugin plugin =                                                           \
-        ::novaphy::plugin_detail::describe<__VA_ARGS__>(NOVAPHY_MODULE_NAME, NOVAPHY_MODULE_VERSION);  \
-    return &plugin;                                                                                    \
-  }                                                                                                    \
+/// Registers a module; once in one source file of its library: NOVAPHY_PLUGIN(load) or NOVAPHY_PLUGIN(load,
+/// unload), where both are `void f(novaphy::PluginContext&)`. The module's name and version come from its
+/// manifest through the build.
+#define NOVAPHY_PLUGIN(...)                                                                           \
+  extern "C" const novaphy_plugin* novaphy_plugin_entry(void) {                                       \
+    static constexpr novaphy_plugin plugin =                                                          \
+        ::novaphy::plugin_detail::describe<__VA_ARGS__>(NOVAPHY_MODULE_NAME, NOVAPHY_MODULE_VERSION); \
+    return &plugin;                                                                                   \
+  }                                                                                                   \
   static_assert(true, "a semicolon follows")
