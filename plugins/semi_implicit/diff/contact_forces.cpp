@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contact forces from records: one row a particle summed over shapes, or one row a record where pairs are too many.
+// Contact forces from records: one row a particle summed over shapes, or one row a record.
 #include <iterator>
 #include <vector>
 
@@ -127,8 +127,7 @@ void subtract_by_record(const Model& model, const ContactRecords& records, const
 
 void subtract_contact_forces(const Model& model, const ContactRecords& records, const DeviceArray& q, const DeviceArray& qd,
                              const DeviceArray& f, DeviceArray& f_out, bool skip_carried_shapes) {
-  const bool has_tids = records.tids->rows() == std::int64_t{model.shape_count} * model.particle_count;
-  if (has_tids) {
+  if (records.tids != nullptr) {
     subtract_by_pair(model, records, q, qd, f, f_out, skip_carried_shapes);
   } else {
     subtract_by_record(model, records, q, qd, f, f_out, skip_carried_shapes);

@@ -38,12 +38,14 @@ DeviceArray first_rows(const DeviceArray& array, std::int64_t rows) {
   return copy;
 }
 
+constexpr std::int64_t kFewPairs = 256;  // with so few, the second launch of the other order costs more than empty pairs
+
 std::shared_ptr<RecordedContacts> copy_of(const Contacts& contacts) {
   auto copy = std::make_shared<RecordedContacts>();
   copy->generation = contacts.generation;
   copy->versions = versions_of(contacts);
   const std::int64_t used = contacts.soft_contacts_used();
-  copy->tids = contacts.soft_contact_tids.clone();
+  if (works_by_pair(contacts)) copy->tids = contacts.soft_contact_tids.clone();
   copy->particle = first_rows(contacts.soft_contact_particle, used);
   copy->shape = first_rows(contacts.soft_contact_shape, used);
   copy->point = first_rows(contacts.soft_contact_body_pos, used);
@@ -65,13 +67,20 @@ const RecordedContacts& recorded(const Contacts& contacts) {
 
 }  // namespace
 
+bool works_by_pair(const Contacts& contacts) {
+  const std::int64_t pairs = std::int64_t{contacts.shape_count} * contacts.particle_count;
+  if (contacts.soft_contact_tids.rows() != pairs) return false;  // left out above four million
+  return pairs <= kFewPairs || std::int64_t{4} * contacts.soft_contacts_used() >= pairs;
+}
+
 ContactRecords records_for_step(const Contacts& contacts) {
   const std::int64_t used = contacts.soft_contacts_used();
+  const bool by_pair = works_by_pair(contacts);
   if (!nova::is_recording() || used == 0)
-    return {&contacts.soft_contact_tids,     &contacts.soft_contact_particle, &contacts.soft_contact_shape,
-            &contacts.soft_contact_body_pos, &contacts.soft_contact_normal,   used};
+    return {by_pair ? &contacts.soft_contact_tids : nullptr, &contacts.soft_contact_particle, &contacts.soft_contact_shape,
+            &contacts.soft_contact_body_pos, &contacts.soft_contact_normal, used};
   const RecordedContacts& copy = recorded(contacts);
-  return {&copy.tids, &copy.particle, &copy.shape, &copy.point, &copy.normal, used};
+  return {by_pair ? &copy.tids : nullptr, &copy.particle, &copy.shape, &copy.point, &copy.normal, used};
 }
 
 }  // namespace novaphy::semi_implicit
