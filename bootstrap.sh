@@ -161,7 +161,7 @@ build() {
   export CCACHE_BASEDIR=$PWD
   if [ -f $release/build.ninja ] && [ "$(cat "$mark" 2>/dev/null)" = "$(installation)" ]; then
     step "building what changed in $release" "$logs/build.log" cmake --build $release
-    tail -n 1 "$logs/build.log" | grep -q 'no work to do' && return
+    grep -qE '\] (Building|Linking|Re-running)' "$logs/build.log" || return 0
   fi
   rm -f "$mark"
   [ "${CI:-}" = true ] && werror=ON
