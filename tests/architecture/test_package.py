@@ -17,7 +17,7 @@ import novaphy
 before = sorted(name for name in sys.modules if name == "numpy" or name.startswith("_novaphy_"))
 maps = open("/proc/self/maps").read()
 print(json.dumps({{"file": novaphy.__file__, "early": before, "mapped": "libnovaphy_nova" in maps,
-                  "report": [[row["module"], row["state"], row["path"]] for row in novaphy.plugins.report()]}}))
+                  "report": [[row.module, row.state, row.path] for row in novaphy.plugins.report()]}}))
 """
 
 
