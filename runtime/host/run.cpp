@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "dump.hpp"
 #include "novaphy/demo.hpp"
@@ -80,8 +81,11 @@ int run(const RunOptions& options, const Common& common) {
     if (!common.json) std::cout << fmt::format("iteration {:>4}  loss {}", i, losses.back()) << std::endl;
   }
   const float loss = demo.rollout();
-  if (!options.dump_folder.empty())
-    dump_arrays(options.dump_folder, demo.arrays(), {options.demo, iterations}, runtime, common);
+  if (!options.dump_folder.empty()) {
+    std::vector<DemoArray> arrays = demo.arrays();
+    arrays.push_back({"loss", DeviceArray::from(std::span<const float>(&loss, 1), {1})});
+    dump_arrays(options.dump_folder, arrays, {options.demo, iterations}, runtime, common);
+  }
   if (common.json) {
     std::cout << nlohmann::json{{"demo", options.demo},
                                 {"iterations", iterations},

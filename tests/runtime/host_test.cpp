@@ -102,6 +102,12 @@ TEST_CASE(
   CHECK(values[1] == 0.25f);
   const json out = json::parse(test::read_text(folder.path() / "a/b/states.json"));
   CHECK(out["arrays"]["value"] == json{{"file", "value.f32"}, {"shape", {2, 1}}, {"dtype", "float32"}});
+  CHECK(out["arrays"]["loss"] == json{{"file", "loss.f32"}, {"shape", {1}}, {"dtype", "float32"}});
+  float loss = 0.0f;
+  const std::string raw_loss = test::read_text(folder.path() / "a/b/loss.f32");
+  REQUIRE(raw_loss.size() == 4);
+  std::memcpy(&loss, raw_loss.data(), 4);
+  CHECK(loss == 16.0f);
   CHECK(out["provenance"]["version"] == "0.1.0");
   CHECK(out["provenance"]["plugins"]["tiny_demo"] == "0.1.0");
   CHECK(out["provenance"]["iterations"] == 0);
