@@ -16,7 +16,9 @@ using nova::Mask;
 using nova::Row;
 using nova::Vec3E;
 
-Int number(GeoType type) { return Int(static_cast<std::int32_t>(type)); }
+Int number(GeoType type) {
+  return Int(static_cast<std::int32_t>(type));
+}
 
 formula::SurfaceDistance<Expr> plane_or_box(Int type, const Vec3E& scale, const Vec3E& x) {
   const auto plane = formula::plane_distance(x, scale.x, scale.y);
@@ -25,12 +27,14 @@ formula::SurfaceDistance<Expr> plane_or_box(Int type, const Vec3E& scale, const 
   return {select(is_box, box.distance, plane.distance), select(is_box, box.normal, plane.normal)};
 }
 
-/// The pairs that CollisionPipeline tests: active particles, shapes of the world that meet particles, compatible worlds.
+/// The pairs that CollisionPipeline tests: active particles, shapes of the world that meet particles,
+/// compatible worlds.
 Mask may_meet(nova::KernelScope& k) {
   const Int zero(0);
   const Mask meets_particles = (k.flags("shape_flags") & Int(ShapeFlags::COLLIDE_PARTICLES)) != zero;
   const Int particle_world = k.i32("world"), shape_world = k.i32("shape_world");
-  const Mask same_world = either(either(particle_world < zero, shape_world < zero), particle_world == shape_world);
+  const Mask same_world =
+      either(either(particle_world < zero, shape_world < zero), particle_world == shape_world);
   return both(both(is_active(k), meets_particles), both(same_world, k.i32("shape_body") < zero));
 }
 
@@ -43,10 +47,12 @@ void require_static_planes_and_boxes(const Model& model, bool ignore_body_shapes
   for (std::size_t s = 0; s < types.size(); ++s) {
     if ((flags[s] & ShapeFlags::COLLIDE_PARTICLES) == 0) continue;
     NOVAPHY_REQUIRE(bodies[s] < 0 || ignore_body_shapes, ErrorKind::unsupported_feature, who, ": shape ", s,
-                    " is carried by body ", bodies[s], ", and this operator knows shapes of the world alone; pass "
+                    " is carried by body ", bodies[s],
+                    ", and this operator knows shapes of the world alone; pass "
                     "ignore_body_shapes=True to leave it out");
-    NOVAPHY_REQUIRE(bodies[s] >= 0 || types[s] == GeoType::PLANE || types[s] == GeoType::BOX, ErrorKind::unsupported_feature,
-                    who, ": shape ", s, " is a ", to_string(types[s]), ", and this operator knows PLANE and BOX alone; "
+    NOVAPHY_REQUIRE(bodies[s] >= 0 || types[s] == GeoType::PLANE || types[s] == GeoType::BOX,
+                    ErrorKind::unsupported_feature, who, ": shape ", s, " is a ", to_string(types[s]),
+                    ", and this operator knows PLANE and BOX alone; "
                     "build it with has_particle_collision=False, or step with a CollisionPipeline");
   }
 }
@@ -74,8 +80,8 @@ std::vector<nova::In> static_contact_inputs() {
           in("margin", Row::f32).value()};
 }
 
-StaticContactOperands::StaticContactOperands(const Model& model, const DeviceArray& particle_q, const DeviceArray& particle_qd,
-                                             float margin)
+StaticContactOperands::StaticContactOperands(const Model& model, const DeviceArray& particle_q,
+                                             const DeviceArray& particle_qd, float margin)
     : soft_material_(soft_contact_row(model)), particle_material_(particle_contact_row(model)) {
   operands = {particle_q,
               particle_qd,
@@ -105,7 +111,8 @@ void subtract_static_contact(nova::KernelScope& k, nova::Acc<Vec3E>& force) {
   const auto surface = plane_or_box(k.i32("shape_type"), k.vec3("shape_scale"), local);
   const auto contact = formula::contact_geometry(local, surface, pose, pose.q);
   const Expr gap = formula::soft_contact_gap(x, k.f32("radius"), contact.point, contact.normal);
-  const Mask near = formula::within_reach(surface.distance, k.f32("margin"), k.f32("shape_margin"), k.f32("radius"));
+  const Mask near =
+      formula::within_reach(surface.distance, k.f32("margin"), k.f32("shape_margin"), k.f32("radius"));
   force.sub_if(both(both(may_meet(k), near), touches(k, gap)),
                formula::soft_contact_force(gap, contact.normal, k.vec3("v"), contact_material(k)));
 }

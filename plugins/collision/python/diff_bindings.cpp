@@ -6,13 +6,15 @@
 namespace py = pybind11;
 
 NOVAPHY_PYTHON_MODULE(_novaphy_collision_diff, m) {
-  py::module_::import("novaphy.nova").attr("Tensor");  // registers the class that the operator takes and returns
+  py::module_::import("novaphy.nova")
+      .attr("Tensor");  // registers the class that the operator takes and returns
   m.def(
       "eval_static_particle_shape_contact_forces_generated",
       [](const novaphy::Model& model, const nova::Tensor& particle_q, const nova::Tensor& particle_qd,
          const nova::Tensor& particle_f, double soft_contact_margin, bool ignore_body_shapes) {
         return novaphy::collision::eval_static_particle_shape_contact_forces_generated(
-            model, particle_q, particle_qd, particle_f, static_cast<float>(soft_contact_margin), ignore_body_shapes);
+            model, particle_q, particle_qd, particle_f, static_cast<float>(soft_contact_margin),
+            ignore_body_shapes);
       },
       py::arg("model"), py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"),
       py::arg("soft_contact_margin") = 0.0, py::kw_only(), py::arg("ignore_body_shapes") = false,

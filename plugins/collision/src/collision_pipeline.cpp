@@ -14,8 +14,8 @@ namespace novaphy {
 namespace {
 
 void require_finite_margin(float margin) {
-  NOVAPHY_REQUIRE(std::isfinite(margin), ErrorKind::value, "CollisionPipeline: soft_contact_margin is ", margin,
-                  "; give a finite distance in m");
+  NOVAPHY_REQUIRE(std::isfinite(margin), ErrorKind::value, "CollisionPipeline: soft_contact_margin is ",
+                  margin, "; give a finite distance in m");
 }
 
 /// Candidate pairs of which at least one shape is on a body.
@@ -24,14 +24,17 @@ std::int64_t moving_pairs(const Model& model) {
   const auto bodies = model.shape_body.read<std::int32_t>();
   std::int64_t count = 0;
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
-    if (bodies[static_cast<std::size_t>(pairs[i])] >= 0 || bodies[static_cast<std::size_t>(pairs[i + 1])] >= 0) ++count;
+    if (bodies[static_cast<std::size_t>(pairs[i])] >= 0 ||
+        bodies[static_cast<std::size_t>(pairs[i + 1])] >= 0)
+      ++count;
   return count;
 }
 
 void require_no_rigid_contact(const Model& model) {
   const std::int64_t count = moving_pairs(model);
   NOVAPHY_REQUIRE(count == 0, ErrorKind::unsupported_feature, "CollisionPipeline: the model has ", count,
-                  " candidate pairs of colliding shapes, and contact between shapes is not generated yet; build the shapes "
+                  " candidate pairs of colliding shapes, and contact between shapes is not generated yet; "
+                  "build the shapes "
                   "with has_shape_collision=False, or pass rigid_contact_max=0 to leave them out");
 }
 
@@ -64,14 +67,16 @@ void CollisionPipeline::collide(const SimState& state, Contacts& contacts) {
 
 void CollisionPipeline::collide_within(const SimState& state, Contacts& contacts, float soft_contact_margin) {
   require_finite_margin(soft_contact_margin);
-  NOVAPHY_REQUIRE(contacts.particle_count == model_->particle_count && contacts.shape_count == model_->shape_count,
-                  ErrorKind::shape_mismatch, "CollisionPipeline.collide: contacts were made for ", contacts.particle_count,
-                  " particles and ", contacts.shape_count, " shapes, the model has ", model_->particle_count, " and ",
-                  model_->shape_count, "; take them from this pipeline's contacts()");
-  NOVAPHY_REQUIRE(state.particle_count() == model_->particle_count && state.body_count() == model_->body_count,
-                  ErrorKind::shape_mismatch, "CollisionPipeline.collide: the state has ", state.particle_count(),
-                  " particles and ", state.body_count(), " bodies, the model has ", model_->particle_count, " and ",
-                  model_->body_count, "; take it from this model's state()");
+  NOVAPHY_REQUIRE(
+      contacts.particle_count == model_->particle_count && contacts.shape_count == model_->shape_count,
+      ErrorKind::shape_mismatch, "CollisionPipeline.collide: contacts were made for ",
+      contacts.particle_count, " particles and ", contacts.shape_count, " shapes, the model has ",
+      model_->particle_count, " and ", model_->shape_count, "; take them from this pipeline's contacts()");
+  NOVAPHY_REQUIRE(
+      state.particle_count() == model_->particle_count && state.body_count() == model_->body_count,
+      ErrorKind::shape_mismatch, "CollisionPipeline.collide: the state has ", state.particle_count(),
+      " particles and ", state.body_count(), " bodies, the model has ", model_->particle_count, " and ",
+      model_->body_count, "; take it from this model's state()");
   require_particle_distance_functions(*model_);  // flags may have changed since construction
   soft_contacts_.generate(*model_, state, soft_contact_margin, contacts);
   if (contacts.soft_contact_overflow && !overflow_logged_) {

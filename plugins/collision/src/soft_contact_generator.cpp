@@ -14,23 +14,33 @@ namespace formula = collision::formula;
 
 namespace {
 
-bool meets_particles(std::int32_t flags) { return (flags & ShapeFlags::COLLIDE_PARTICLES) != 0; }
+bool meets_particles(std::int32_t flags) {
+  return (flags & ShapeFlags::COLLIDE_PARTICLES) != 0;
+}
 
 bool has_distance(GeoType type) {
-  return type == GeoType::PLANE || type == GeoType::BOX || type == GeoType::SPHERE || type == GeoType::CAPSULE;
+  return type == GeoType::PLANE || type == GeoType::BOX || type == GeoType::SPHERE ||
+         type == GeoType::CAPSULE;
 }
 
 formula::SurfaceDistance<float> surface_distance(GeoType type, const Vec3f& scale, const Vec3f& x) {
   switch (type) {
-    case GeoType::PLANE: return formula::plane_distance(x, scale.x, scale.y);
-    case GeoType::BOX: return formula::box_distance(x, scale);
-    case GeoType::SPHERE: return formula::sphere_distance(x, scale.x);
-    case GeoType::CAPSULE: return formula::capsule_distance(x, scale.x, scale.y);
-    default: fail(ErrorKind::unsupported_feature, "CollisionPipeline: no particle distance for ", to_string(type));
+    case GeoType::PLANE:
+      return formula::plane_distance(x, scale.x, scale.y);
+    case GeoType::BOX:
+      return formula::box_distance(x, scale);
+    case GeoType::SPHERE:
+      return formula::sphere_distance(x, scale.x);
+    case GeoType::CAPSULE:
+      return formula::capsule_distance(x, scale.x, scale.y);
+    default:
+      fail(ErrorKind::unsupported_feature, "CollisionPipeline: no particle distance for ", to_string(type));
   }
 }
 
-bool share_a_world(std::int32_t a, std::int32_t b) { return a < 0 || b < 0 || a == b; }
+bool share_a_world(std::int32_t a, std::int32_t b) {
+  return a < 0 || b < 0 || a == b;
+}
 
 }  // namespace
 
@@ -41,10 +51,11 @@ void require_particle_distance_functions(const Model& model) {
   for (std::size_t s = 0; s < types.size(); ++s) {
     if (!meets_particles(flags[s]) || has_distance(types[s])) continue;
     const std::string label = s < model.shape_label.size() ? model.shape_label[s] : std::string();
-    fail(ErrorKind::unsupported_feature, "CollisionPipeline: shape ", s, label.empty() ? "" : " '", label,
-         label.empty() ? "" : "'", " is a ", to_string(types[s]),
-         ", which particles can not collide with yet (PLANE, BOX, SPHERE and CAPSULE they can); build it with "
-         "has_particle_collision=False");
+    fail(
+        ErrorKind::unsupported_feature, "CollisionPipeline: shape ", s, label.empty() ? "" : " '", label,
+        label.empty() ? "" : "'", " is a ", to_string(types[s]),
+        ", which particles can not collide with yet (PLANE, BOX, SPHERE and CAPSULE they can); build it with "
+        "has_particle_collision=False");
   }
 }
 
@@ -60,9 +71,10 @@ void SoftContactGenerator::place_shapes(const Model& model, const SimState& stat
   const auto body_poses = state.body_q.read<Transformf>();
   for (std::size_t s = 0; s < types.size(); ++s) {
     if (!meets_particles(flags[s])) continue;
-    const Transformf in_world = bodies[s] < 0 ? poses[s] : body_poses[static_cast<std::size_t>(bodies[s])] * poses[s];
-    shapes_.push_back({static_cast<std::int32_t>(s), worlds[s], types[s], scales[s], margins[s], poses[s], in_world.q,
-                       inverse(in_world)});
+    const Transformf in_world =
+        bodies[s] < 0 ? poses[s] : body_poses[static_cast<std::size_t>(bodies[s])] * poses[s];
+    shapes_.push_back({static_cast<std::int32_t>(s), worlds[s], types[s], scales[s], margins[s], poses[s],
+                       in_world.q, inverse(in_world)});
   }
 }
 
@@ -124,7 +136,8 @@ void SoftContactGenerator::write_records(const Model& model, Contacts& contacts)
         particle[slot] = record.particle;
         shape[slot] = record.shape;
         point[slot] = record.point;
-        velocity[slot] = Vec3f{0.0f, 0.0f, 0.0f};  // the surface of a primitive does not move in its body's frame
+        velocity[slot] =
+            Vec3f{0.0f, 0.0f, 0.0f};  // the surface of a primitive does not move in its body's frame
         normal[slot] = record.normal;
         element[slot] = -1;
         if (!tids.empty())
@@ -136,7 +149,8 @@ void SoftContactGenerator::write_records(const Model& model, Contacts& contacts)
   });
 }
 
-void SoftContactGenerator::generate(const Model& model, const SimState& state, float margin, Contacts& contacts) {
+void SoftContactGenerator::generate(const Model& model, const SimState& state, float margin,
+                                    Contacts& contacts) {
   place_shapes(model, state);
   find_contacts(model, state, margin);
   write_records(model, contacts);

@@ -71,7 +71,8 @@ std::shared_ptr<Model> crowded_model(int particles) {
   std::mt19937 engine(7);
   const auto number = [&] { return static_cast<float>(engine() >> 8) * (2.0f / 16777216.0f) - 1.0f; };
   ModelBuilder builder;
-  for (int p = 0; p < particles; ++p) builder.add_particle({number(), number(), number()}, {0, 0, 0}, 1.0, 0.05);
+  for (int p = 0; p < particles; ++p)
+    builder.add_particle({number(), number(), number()}, {0, 0, 0}, 1.0, 0.05);
   for (int s = 0; s < 12; ++s) {
     const Quatf turned = normalize(Quatf{number(), number(), number(), 1.5f});
     const ShapeArgs args{.xform = Transformf{{number(), number(), number()}, turned}};
@@ -175,14 +176,16 @@ TEST_CASE("a shape on a body moves with the body, and its point is stored in the
 
 TEST_CASE("records come shape by shape, particles ascending, and tids tells where each pair is") {
   ModelBuilder builder;
-  for (int p = 0; p < 3; ++p) builder.add_particle({static_cast<float>(p), 0, p == 1 ? 5.0f : 0.05f}, {0, 0, 0}, 1.0);
+  for (int p = 0; p < 3; ++p)
+    builder.add_particle({static_cast<float>(p), 0, p == 1 ? 5.0f : 0.05f}, {0, 0, 0}, 1.0);
   builder.add_ground_plane();
   builder.add_shape_box(-1, 5, 5, 0.02);
   const Scene scene(builder.finalize());
   REQUIRE(scene.count() == 4);
   CHECK(std::vector<int>{scene.particle(0), scene.particle(1), scene.particle(2), scene.particle(3)} ==
         std::vector<int>{0, 2, 0, 2});
-  CHECK(std::vector<int>{scene.shape(0), scene.shape(1), scene.shape(2), scene.shape(3)} == std::vector<int>{0, 0, 1, 1});
+  CHECK(std::vector<int>{scene.shape(0), scene.shape(1), scene.shape(2), scene.shape(3)} ==
+        std::vector<int>{0, 0, 1, 1});
   CHECK(scene.tids() == std::vector<int>{0, -1, 1, 2, -1, 3});
 }
 
@@ -210,9 +213,9 @@ TEST_CASE("on overflow the count stays honest, records and tids stop at the room
   for (int p = 0; p < 5; ++p) builder.add_particle({static_cast<float>(p), 0, 0}, {0, 0, 0}, 1.0);
   builder.add_ground_plane();
   std::vector<std::string> lines;
-  set_log_sink([](void* context, LogLevel, const char* line) {
-    static_cast<std::vector<std::string>*>(context)->emplace_back(line);
-  }, &lines);
+  set_log_sink([](void* context, LogLevel,
+                  const char* line) { static_cast<std::vector<std::string>*>(context)->emplace_back(line); },
+               &lines);
   Scene scene(builder.finalize(), {.soft_contact_max = 3});
   scene.pipeline->collide(*scene.state, *scene.contacts);
   set_log_sink(nullptr, nullptr);
@@ -221,7 +224,8 @@ TEST_CASE("on overflow the count stays honest, records and tids stop at the room
   CHECK(scene.contacts->soft_contacts_used() == 3);
   CHECK(scene.tids() == std::vector<int>{0, 1, 2, -1, -1});
   REQUIRE(lines.size() == 1);
-  CHECK(lines[0].find("CollisionPipeline: 5 soft contacts, room for 3; the rest is left out: raise soft_contact_max") !=
+  CHECK(lines[0].find(
+            "CollisionPipeline: 5 soft contacts, room for 3; the rest is left out: raise soft_contact_max") !=
         std::string::npos);
 }
 
@@ -255,7 +259,8 @@ TEST_CASE("records are the same on 1, 2 and 7 threads with small tasks") {
 TEST_CASE("above four million pairs contacts have no table of pairs, and records are written all the same") {
   ModelBuilder builder;
   const int particles = 40001;
-  for (int p = 0; p < particles; ++p) builder.add_particle({0, 0, p % 1000 == 0 ? 0.0f : 9.0f}, {0, 0, 0}, 1.0);
+  for (int p = 0; p < particles; ++p)
+    builder.add_particle({0, 0, p % 1000 == 0 ? 0.0f : 9.0f}, {0, 0, 0}, 1.0);
   builder.add_ground_plane();
   ShapeConfig ghost;
   ghost.has_particle_collision = false;
@@ -280,7 +285,8 @@ TEST_CASE("a shape that particles can not meet is named at construction") {
   builder.add_shape_cylinder(-1, 1.0, 0.5, {.label = "pillar"});
   const auto model = builder.finalize();
   CHECK(message_of([&] { CollisionPipeline pipeline(model, {}); }, ErrorKind::unsupported_feature) ==
-        "CollisionPipeline: shape 1 'pillar' is a CYLINDER, which particles can not collide with yet (PLANE, BOX, SPHERE "
+        "CollisionPipeline: shape 1 'pillar' is a CYLINDER, which particles can not collide with yet (PLANE, "
+        "BOX, SPHERE "
         "and CAPSULE they can); build it with has_particle_collision=False");
 }
 
@@ -291,8 +297,10 @@ TEST_CASE("candidate pairs of shapes are refused unless no rigid contacts are wa
   builder.add_ground_plane();
   const auto model = builder.finalize();
   CHECK(message_of([&] { CollisionPipeline pipeline(model, {}); }, ErrorKind::unsupported_feature) ==
-        "CollisionPipeline: the model has 1 candidate pairs of colliding shapes, and contact between shapes is not "
-        "generated yet; build the shapes with has_shape_collision=False, or pass rigid_contact_max=0 to leave them out");
+        "CollisionPipeline: the model has 1 candidate pairs of colliding shapes, and contact between shapes "
+        "is not "
+        "generated yet; build the shapes with has_shape_collision=False, or pass rigid_contact_max=0 to "
+        "leave them out");
   CHECK_NOTHROW(CollisionPipeline(model, {.rigid_contact_max = 0}));
 }
 
@@ -302,12 +310,16 @@ TEST_CASE("contacts and states of another model are refused") {
   other.add_particle({0, 0, 0}, {0, 0, 0}, 1.0);
   other.add_particle({0, 0, 0}, {0, 0, 0}, 1.0);
   const auto model = other.finalize();
-  CHECK(message_of([&] { scene.pipeline->collide(*model->state(), *scene.contacts); }, ErrorKind::shape_mismatch) ==
-        "CollisionPipeline.collide: the state has 2 particles and 0 bodies, the model has 1 and 0; take it from this "
+  CHECK(message_of([&] { scene.pipeline->collide(*model->state(), *scene.contacts); },
+                   ErrorKind::shape_mismatch) ==
+        "CollisionPipeline.collide: the state has 2 particles and 0 bodies, the model has 1 and 0; take it "
+        "from this "
         "model's state()");
   CollisionPipeline theirs(model, {});
-  CHECK(message_of([&] { scene.pipeline->collide(*scene.state, *theirs.contacts()); }, ErrorKind::shape_mismatch) ==
-        "CollisionPipeline.collide: contacts were made for 2 particles and 0 shapes, the model has 1 and 2; take them "
+  CHECK(message_of([&] { scene.pipeline->collide(*scene.state, *theirs.contacts()); },
+                   ErrorKind::shape_mismatch) ==
+        "CollisionPipeline.collide: contacts were made for 2 particles and 0 shapes, the model has 1 and 2; "
+        "take them "
         "from this pipeline's contacts()");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The differentiable contact operator: forces and gradients against the same law in double, particles and shapes left out.
+// The differentiable contact operator: forces and gradients against the same law in double, particles and
+// shapes left out.
 #include "diff/soft_contacts.hpp"
 
 #include <doctest/doctest.h>
@@ -24,14 +25,16 @@ namespace {
 
 constexpr float kRadius = 0.2f;
 
-/// One turned shape of ke 300, kd 4, kf 2, mu 0.3 for `particles` particles; the model's soft material is unlike.
+/// One turned shape of ke 300, kd 4, kf 2, mu 0.3 for `particles` particles; the model's soft material is
+/// unlike.
 template <class AddShape>
 std::shared_ptr<Model> model_with(int particles, AddShape&& add_shape) {
   ModelBuilder builder;
   for (int p = 0; p < particles; ++p) builder.add_particle({0, 0, 0}, {0, 0, 0}, 1.0, kRadius);
   ShapeConfig cfg;
   cfg.ke = 300, cfg.kd = 4, cfg.kf = 2, cfg.mu = 0.3;
-  add_shape(builder, ShapeArgs{.xform = Transformf{{0.1f, 0, 0}, normalize(Quatf{0.1f, 0.2f, 0.3f, 0.9f})}, .cfg = cfg});
+  add_shape(builder, ShapeArgs{.xform = Transformf{{0.1f, 0, 0}, normalize(Quatf{0.1f, 0.2f, 0.3f, 0.9f})},
+                               .cfg = cfg});
   auto model = builder.finalize();
   const float soft[] = {200.0f, 6.0f, 4.0f, 0.5f, 0.0f};
   model->soft_contact_material.assign_bytes(soft, sizeof soft);
@@ -47,18 +50,23 @@ Vec3r twin_force(const Model& model, const Vec3r& x, const Vec3r& v) {
   const auto surface = box ? collision::formula::box_distance(local, scale)
                            : collision::formula::plane_distance(local, scale.x, scale.y);
   const auto contact = collision::formula::contact_geometry(local, surface, pose, pose.q);
-  const Real gap = collision::formula::soft_contact_gap(x, Real(double{kRadius}), contact.point, contact.normal);
+  const Real gap =
+      collision::formula::soft_contact_gap(x, Real(double{kRadius}), contact.point, contact.normal);
   if (gap > Real(0.0)) return {0.0, 0.0, 0.0};
-  const auto force = collision::formula::soft_contact_force<Real>(gap, contact.normal, v, {250.0, 5.0, 3.0, 0.4});
+  const auto force =
+      collision::formula::soft_contact_force<Real>(gap, contact.normal, v, {250.0, 5.0, 3.0, 0.4});
   return -force;
 }
 
-/// Compares force and the gradient of dot(weight, force) with the twin at these positions and velocities in the shape's frame.
-void check_against_twin(const std::shared_ptr<Model>& model, const std::vector<Vec3f>& local, const std::vector<Vec3f>& v) {
+/// Compares force and the gradient of dot(weight, force) with the twin at these positions and velocities in
+/// the shape's frame.
+void check_against_twin(const std::shared_ptr<Model>& model, const std::vector<Vec3f>& local,
+                        const std::vector<Vec3f>& v) {
   const auto pose = model->shape_transform.read<Transformf>()[0];
   const auto rows = static_cast<std::int64_t>(local.size());
   std::vector<Vec3f> x, weight;
-  for (const Vec3f& point : local) x.push_back(transform_point(pose, point)), weight.push_back({0.7f, -0.4f, 0.9f});
+  for (const Vec3f& point : local)
+    x.push_back(transform_point(pose, point)), weight.push_back({0.7f, -0.4f, 0.9f});
   const auto tensor = [&](const std::vector<Vec3f>& values) {
     return nova::Tensor::from(std::span(&values[0].x, values.size() * 3), Shape{rows, 3});
   };
@@ -116,11 +124,20 @@ nova::Tensor one_row(float x, float y, float z) {
 }  // namespace
 
 TEST_CASE("forces and gradients of a turned box: at a face, an edge, a corner, inside, slow and fast") {
-  const auto model = model_with(6, [](ModelBuilder& builder, const ShapeArgs& args) { builder.add_shape_box(-1, 1, 0.5, 0.25, args); });
+  const auto model = model_with(
+      6, [](ModelBuilder& builder, const ShapeArgs& args) { builder.add_shape_box(-1, 1, 0.5, 0.25, args); });
   check_against_twin(model,
-                     {{0.3f, 0.2f, 0.35f}, {1.08f, 0.55f, 0.1f}, {1.05f, 0.56f, 0.31f}, {0.2f, 0.1f, -0.2f}, {-1.1f, 0.2f, 0.1f},
+                     {{0.3f, 0.2f, 0.35f},
+                      {1.08f, 0.55f, 0.1f},
+                      {1.05f, 0.56f, 0.31f},
+                      {0.2f, 0.1f, -0.2f},
+                      {-1.1f, 0.2f, 0.1f},
                       {0.1f, -0.58f, 0.05f}},
-                     {{0.1f, 0.2f, -0.3f}, {-0.2f, 0.1f, 0.2f}, {0.3f, -0.3f, -0.2f}, {0.1f, 0.2f, 0.3f}, {30.0f, 20.0f, -25.0f},
+                     {{0.1f, 0.2f, -0.3f},
+                      {-0.2f, 0.1f, 0.2f},
+                      {0.3f, -0.3f, -0.2f},
+                      {0.1f, 0.2f, 0.3f},
+                      {30.0f, 20.0f, -25.0f},
                       {0.1f, 1.0f, 0.2f}});
 }
 
@@ -132,7 +149,8 @@ TEST_CASE("forces and gradients of a turned half space and of a turned sheet fro
   const auto sheet = model_with(2, [](ModelBuilder& builder, const ShapeArgs& args) {
     builder.add_shape_plane({0, 0, 1, 0}, 1, 1, -1, args);
   });
-  check_against_twin(sheet, {{0.2f, 0.1f, 0.1f}, {0.1f, 0.1f, -0.05f}}, {{0.1f, 0.2f, -0.3f}, {0.2f, 0.1f, 0.3f}});
+  check_against_twin(sheet, {{0.2f, 0.1f, 0.1f}, {0.1f, 0.1f, -0.05f}},
+                     {{0.1f, 0.2f, -0.3f}, {0.2f, 0.1f, 0.3f}});
 }
 
 TEST_CASE("particles beyond the margin, inactive ones, other worlds and ghost shapes get no force") {
@@ -159,23 +177,30 @@ TEST_CASE("particles beyond the margin, inactive ones, other worlds and ghost sh
 }
 
 TEST_CASE("an external force is added to") {
-  const auto model = model_with(1, [](ModelBuilder& builder, const ShapeArgs&) { builder.add_ground_plane(); });
-  const auto far = eval_static_particle_shape_contact_forces_generated(*model, one_row(0, 0, 9), one_row(0, 0, 0), one_row(1, 2, 3));
+  const auto model =
+      model_with(1, [](ModelBuilder& builder, const ShapeArgs&) { builder.add_ground_plane(); });
+  const auto far = eval_static_particle_shape_contact_forces_generated(*model, one_row(0, 0, 9),
+                                                                       one_row(0, 0, 0), one_row(1, 2, 3));
   CHECK(far.array().read<Vec3f>()[0].y == 2.0f);
 }
 
 TEST_CASE("shapes that the operator does not know are named") {
-  const auto round = model_with(1, [](ModelBuilder& builder, const ShapeArgs& args) { builder.add_shape_capsule(-1, 1, 1, args); });
+  const auto round = model_with(
+      1, [](ModelBuilder& builder, const ShapeArgs& args) { builder.add_shape_capsule(-1, 1, 1, args); });
   const nova::Tensor row = one_row(0, 0, 0);
-  CHECK(message_of([&] { eval_static_particle_shape_contact_forces_generated(*round, row, row, row); }, ErrorKind::unsupported_feature) ==
-        "eval_static_particle_shape_contact_forces_generated: shape 0 is a CAPSULE, and this operator knows PLANE and BOX alone; "
+  CHECK(message_of([&] { eval_static_particle_shape_contact_forces_generated(*round, row, row, row); },
+                   ErrorKind::unsupported_feature) ==
+        "eval_static_particle_shape_contact_forces_generated: shape 0 is a CAPSULE, and this operator knows "
+        "PLANE and BOX alone; "
         "build it with has_particle_collision=False, or step with a CollisionPipeline");
 }
 
 TEST_CASE("tensors of another shape are refused") {
-  const auto model = model_with(2, [](ModelBuilder& builder, const ShapeArgs&) { builder.add_ground_plane(); });
+  const auto model =
+      model_with(2, [](ModelBuilder& builder, const ShapeArgs&) { builder.add_ground_plane(); });
   const nova::Tensor row = one_row(0, 0, 0), rows(Shape{2, 3});
-  const std::string message = message_of([&] { eval_static_particle_shape_contact_forces_generated(*model, rows, row, rows); },
-                                         ErrorKind::shape_mismatch);
+  const std::string message =
+      message_of([&] { eval_static_particle_shape_contact_forces_generated(*model, rows, row, rows); },
+                 ErrorKind::shape_mismatch);
   CHECK(message.find("(1, 3)") != std::string::npos);
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kFrames = 36, kSubsteps = 8, kSteps = kFrames * kSubsteps;
 constexpr float kTimeStep = static_cast<float>(1.0 / 60.0 / kSubsteps);  // s
-constexpr float kContactMargin = 10.0f;                                 // m: collided once, for the whole flight
+constexpr float kContactMargin = 10.0f;  // m: collided once, for the whole flight
 constexpr float kTrainRate = 0.02f;
 constexpr Vec3f kTarget{0.0f, -2.0f, 1.5f};  // m
 
@@ -24,7 +24,8 @@ std::shared_ptr<Model> make_model() {
   surface.ke = 1e4, surface.kf = 0.0, surface.kd = 10.0, surface.mu = 0.2;
   ModelBuilder builder;
   builder.add_particle({0.0f, -0.5f, 1.0f}, {0.0f, 5.0f, -5.0f}, 1.0);
-  builder.add_shape_box(-1, 1.0, 0.25, 1.0, {.xform = Transformf{{0, 2, 1}, {0, 0, 0, 1}}, .cfg = surface, .label = "wall"});
+  builder.add_shape_box(-1, 1.0, 0.25, 1.0,
+                        {.xform = Transformf{{0, 2, 1}, {0, 0, 0, 1}}, .cfg = surface, .label = "wall"});
   builder.add_ground_plane(0.0, surface);
   auto model = builder.finalize();
   const float soft_contact[] = {1e4f, 10.0f, 0.0f, 0.2f, 1.0f};  // ke, kd, kf, mu, restitution
@@ -33,7 +34,8 @@ std::shared_ptr<Model> make_model() {
 }
 
 /// Every `stride`-th state's array that `member` names, one below the other.
-DeviceArray stacked(const std::vector<std::shared_ptr<SimState>>& states, DeviceArray SimState::*member, std::size_t stride) {
+DeviceArray stacked(const std::vector<std::shared_ptr<SimState>>& states, DeviceArray SimState::*member,
+                    std::size_t stride) {
   DeviceArray out(DType::f32, {static_cast<std::int64_t>((states.size() - 1) / stride + 1), 1, 3});
   auto next = out.write<float>().begin();
   for (std::size_t t = 0; t < states.size(); t += stride) {
@@ -49,7 +51,8 @@ void DiffsimBall::build(const DemoOptions& options) {
   NOVAPHY_REQUIRE(options.values.empty(), ErrorKind::value, "diffsim_ball: there is no option '",
                   options.values.begin()->first, "'; it takes none");
   model_ = make_model();
-  pipeline_ = find<ICollisionPipelineFactory>("collision").create(model_, {.soft_contact_margin = kContactMargin});
+  pipeline_ =
+      find<ICollisionPipelineFactory>("collision").create(model_, {.soft_contact_margin = kContactMargin});
   solver_ = find<ISolverFactory>("semi_implicit_diff").create(model_, "");
   states_.clear();
   for (int t = 0; t <= kSteps; ++t) states_.push_back(model_->state());
@@ -64,7 +67,8 @@ nova::Tensor DiffsimBall::run_substeps() {
     states_[now]->clear_forces();
     solver_->step(*states_[now], *states_[now + 1], nullptr, contacts_.get(), kTimeStep);
   }
-  return nova::particle_point_loss_generated(nova::view(states_.back()->particle_q), 0, kTarget.x, kTarget.y, kTarget.z);
+  return nova::particle_point_loss_generated(nova::view(states_.back()->particle_q), 0, kTarget.x, kTarget.y,
+                                             kTarget.z);
 }
 
 float DiffsimBall::rollout() {

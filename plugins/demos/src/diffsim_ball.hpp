@@ -15,12 +15,13 @@
 
 namespace novaphy::demos {
 
-/// The scene and numbers of Newton's example_diffsim_ball. States, contacts and tape are made once and used again in
-/// every iteration.
+/// The scene and numbers of Newton's example_diffsim_ball. States, contacts and tape are made once and used
+/// again in every iteration.
 class DiffsimBall final : public IDemo {
  public:
   std::string summary() const override { return "a ball that is thrown against a wall learns its throw"; }
-  /// Throws Error(value) for options: there are none. Throws Error(plugin_not_available) without the solver's module.
+  /// Throws Error(value) for options: there are none. Throws Error(plugin_not_available) without the solver's
+  /// module.
   void build(const DemoOptions& options) override;
   int default_iterations() const override { return 30; }
   float iterate() override;

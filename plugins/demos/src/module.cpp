@@ -13,7 +13,9 @@ void load(novaphy::PluginContext& context) {
   context.publish<novaphy::IDemo>("diffsim_ball", ball.get());
 }
 
-void unload(novaphy::PluginContext&) { ball.reset(); }
+void unload(novaphy::PluginContext&) {
+  ball.reset();
+}
 
 }  // namespace
 

@@ -19,7 +19,8 @@ namespace {
 
 /// Raw float32 beside the tests of semi_implicit; a missing or short file fails the test.
 std::vector<float> reference(const std::string& name, std::size_t count) {
-  const std::string path = std::string(NOVAPHY_SOURCE_DIR) + "/plugins/semi_implicit/tests/data/newton_ball_" + name + ".f32";
+  const std::string path =
+      std::string(NOVAPHY_SOURCE_DIR) + "/plugins/semi_implicit/tests/data/newton_ball_" + name + ".f32";
   std::ifstream file(path, std::ios::binary);
   std::vector<float> values(count);
   file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(count * sizeof(float)));
@@ -41,7 +42,8 @@ struct RunningDemo {
 
 void check_bits(const DeviceArray& array, const std::vector<float>& wanted, const char* what) {
   REQUIRE(array.size() == static_cast<std::int64_t>(wanted.size()));
-  CHECK_MESSAGE(std::memcmp(array.storage()->data(), wanted.data(), array.bytes()) == 0, what, " differs from the reference");
+  CHECK_MESSAGE(std::memcmp(array.storage()->data(), wanted.data(), array.bytes()) == 0, what,
+                " differs from the reference");
 }
 
 }  // namespace
@@ -67,8 +69,8 @@ TEST_CASE("the demo's first rollout is Newton's bit for bit, and its training lo
   const auto losses = reference("train_loss", 30);
   for (int i = 0; i < 30; ++i) {
     const float loss = demo.iterate();
-    CHECK_MESSAGE(std::abs(loss - losses[static_cast<std::size_t>(i)]) <= 1e-3f, "iteration ", i, ": ", loss, ", reference ",
-                  losses[static_cast<std::size_t>(i)]);
+    CHECK_MESSAGE(std::abs(loss - losses[static_cast<std::size_t>(i)]) <= 1e-3f, "iteration ", i, ": ", loss,
+                  ", reference ", losses[static_cast<std::size_t>(i)]);
   }
 }
 

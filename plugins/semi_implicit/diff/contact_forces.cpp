@@ -24,10 +24,12 @@ struct TracedContact {
 
 TracedContact trace_contact(nova::KernelScope& k, bool skip_carried_shapes) {
   const Vec3E normal = k.vec3("normal");
-  const nova::Expr gap = collision::formula::soft_contact_gap(k.vec3("x"), k.f32("radius"), k.vec3("point"), normal);
+  const nova::Expr gap =
+      collision::formula::soft_contact_gap(k.vec3("x"), k.f32("radius"), k.vec3("point"), normal);
   nova::Mask touching = both(collision::is_active(k), collision::touches(k, gap));
   if (skip_carried_shapes) touching = both(touching, k.i32("shape_body") < nova::Int(0));
-  return {touching, collision::formula::soft_contact_force(gap, normal, k.vec3("v"), collision::contact_material(k))};
+  return {touching,
+          collision::formula::soft_contact_force(gap, normal, k.vec3("v"), collision::contact_material(k))};
 }
 
 /// Rows are particles; the records of a particle come through tids, in the order of the shapes.
@@ -56,11 +58,12 @@ nova::Kernel make_record_kernel(bool skip_carried_shapes) {
   nova::KernelDesc desc{
       .name = "particle_shape_contact_records",
       .in = {in("x", Row::vec3).gather("particle"), in("v", Row::vec3).gather("particle"),
-             in("radius", Row::f32).gather("particle").rate_static(), in("flags", Row::flags).gather("particle").rate_static(),
-             in("point", Row::vec3).constant(), in("normal", Row::vec3).constant(),
-             in("ke", Row::f32).gather("shape").rate_static(), in("kd", Row::f32).gather("shape").rate_static(),
-             in("kf", Row::f32).gather("shape").rate_static(), in("mu", Row::f32).gather("shape").rate_static(),
-             in("soft", Row::vec4).uniform().rate_static(),
+             in("radius", Row::f32).gather("particle").rate_static(),
+             in("flags", Row::flags).gather("particle").rate_static(), in("point", Row::vec3).constant(),
+             in("normal", Row::vec3).constant(), in("ke", Row::f32).gather("shape").rate_static(),
+             in("kd", Row::f32).gather("shape").rate_static(),
+             in("kf", Row::f32).gather("shape").rate_static(),
+             in("mu", Row::f32).gather("shape").rate_static(), in("soft", Row::vec4).uniform().rate_static(),
              in("particle_material", Row::spatial).uniform().rate_static().constant()},
       .out = {out("f_out", Row::vec3).scatter_sub("particle")},
       .index = {nova::index("particle"), nova::index("shape")}};
@@ -95,27 +98,52 @@ struct Materials {
   DeviceArray soft, particle;  // one row each
 };
 
-void subtract_by_pair(const Model& model, const ContactRecords& records, const DeviceArray& q, const DeviceArray& qd,
-                      const DeviceArray& f, const DeviceArray& f_out, bool skip_carried_shapes) {
+void subtract_by_pair(const Model& model, const ContactRecords& records, const DeviceArray& q,
+                      const DeviceArray& qd, const DeviceArray& f, const DeviceArray& f_out,
+                      bool skip_carried_shapes) {
   const Materials materials(model);
   const DeviceArray& last = skip_carried_shapes ? model.shape_body : *records.tids;
-  const nova::Operand inputs[] = {q, qd, f, model.particle_radius, model.particle_flags, *records.point, *records.normal,
-                                  model.shape_material_ke, model.shape_material_kd, model.shape_material_kf,
-                                  model.shape_material_mu, materials.soft, materials.particle, last, *records.tids};
+  const nova::Operand inputs[] = {q,
+                                  qd,
+                                  f,
+                                  model.particle_radius,
+                                  model.particle_flags,
+                                  *records.point,
+                                  *records.normal,
+                                  model.shape_material_ke,
+                                  model.shape_material_kd,
+                                  model.shape_material_kf,
+                                  model.shape_material_mu,
+                                  materials.soft,
+                                  materials.particle,
+                                  last,
+                                  *records.tids};
   const nova::Operand outputs[] = {f_out};
   const std::size_t used = std::size(inputs) - (skip_carried_shapes ? 0 : 1);
   nova::launch(pair_kernel(skip_carried_shapes), std::span(inputs).first(used), outputs, model.particle_count,
                model.shape_count);
 }
 
-void subtract_by_record(const Model& model, const ContactRecords& records, const DeviceArray& q, const DeviceArray& qd,
-                        const DeviceArray& f, DeviceArray& f_out, bool skip_carried_shapes) {
+void subtract_by_record(const Model& model, const ContactRecords& records, const DeviceArray& q,
+                        const DeviceArray& qd, const DeviceArray& f, DeviceArray& f_out,
+                        bool skip_carried_shapes) {
   const Materials materials(model);
-  const DeviceArray point = in_use(*records.point, records.used), normal = in_use(*records.normal, records.used);
-  const DeviceArray particle = in_use(*records.particle, records.used), shape = in_use(*records.shape, records.used);
-  std::vector<nova::Operand> inputs{q, qd, model.particle_radius, model.particle_flags, point, normal,
-                                    model.shape_material_ke, model.shape_material_kd, model.shape_material_kf,
-                                    model.shape_material_mu, materials.soft, materials.particle};
+  const DeviceArray point = in_use(*records.point, records.used),
+                    normal = in_use(*records.normal, records.used);
+  const DeviceArray particle = in_use(*records.particle, records.used),
+                    shape = in_use(*records.shape, records.used);
+  std::vector<nova::Operand> inputs{q,
+                                    qd,
+                                    model.particle_radius,
+                                    model.particle_flags,
+                                    point,
+                                    normal,
+                                    model.shape_material_ke,
+                                    model.shape_material_kd,
+                                    model.shape_material_kf,
+                                    model.shape_material_mu,
+                                    materials.soft,
+                                    materials.particle};
   if (skip_carried_shapes) inputs.emplace_back(model.shape_body);
   inputs.insert(inputs.end(), {particle, shape});
   const nova::Operand outputs[] = {f_out};
@@ -125,8 +153,9 @@ void subtract_by_record(const Model& model, const ContactRecords& records, const
 
 }  // namespace
 
-void subtract_contact_forces(const Model& model, const ContactRecords& records, const DeviceArray& q, const DeviceArray& qd,
-                             const DeviceArray& f, DeviceArray& f_out, bool skip_carried_shapes) {
+void subtract_contact_forces(const Model& model, const ContactRecords& records, const DeviceArray& q,
+                             const DeviceArray& qd, const DeviceArray& f, DeviceArray& f_out,
+                             bool skip_carried_shapes) {
   if (records.tids != nullptr) {
     subtract_by_pair(model, records, q, qd, f, f_out, skip_carried_shapes);
   } else {

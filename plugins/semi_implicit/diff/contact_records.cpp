@@ -24,8 +24,9 @@ std::uint64_t versions_of(const Contacts& contacts) {
 
 /// Somebody holds a writable pointer, so equal versions do not mean equal contents.
 bool may_change_unseen(const Contacts& contacts) {
-  for (const DeviceArray* array : {&contacts.soft_contact_count, &contacts.soft_contact_tids, &contacts.soft_contact_particle,
-                                   &contacts.soft_contact_shape, &contacts.soft_contact_body_pos, &contacts.soft_contact_normal})
+  for (const DeviceArray* array :
+       {&contacts.soft_contact_count, &contacts.soft_contact_tids, &contacts.soft_contact_particle,
+        &contacts.soft_contact_shape, &contacts.soft_contact_body_pos, &contacts.soft_contact_normal})
     if (array->storage() && array->storage()->escaped()) return true;
   return false;
 }
@@ -38,7 +39,8 @@ DeviceArray first_rows(const DeviceArray& array, std::int64_t rows) {
   return copy;
 }
 
-constexpr std::int64_t kFewPairs = 256;  // with so few, the second launch of the other order costs more than empty pairs
+constexpr std::int64_t kFewPairs =
+    256;  // with so few, the second launch of the other order costs more than empty pairs
 
 std::shared_ptr<RecordedContacts> copy_of(const Contacts& contacts) {
   auto copy = std::make_shared<RecordedContacts>();
@@ -77,8 +79,12 @@ ContactRecords records_for_step(const Contacts& contacts) {
   const std::int64_t used = contacts.soft_contacts_used();
   const bool by_pair = works_by_pair(contacts);
   if (!nova::is_recording() || used == 0)
-    return {by_pair ? &contacts.soft_contact_tids : nullptr, &contacts.soft_contact_particle, &contacts.soft_contact_shape,
-            &contacts.soft_contact_body_pos, &contacts.soft_contact_normal, used};
+    return {by_pair ? &contacts.soft_contact_tids : nullptr,
+            &contacts.soft_contact_particle,
+            &contacts.soft_contact_shape,
+            &contacts.soft_contact_body_pos,
+            &contacts.soft_contact_normal,
+            used};
   const RecordedContacts& copy = recorded(contacts);
   return {by_pair ? &copy.tids : nullptr, &copy.particle, &copy.shape, &copy.point, &copy.normal, used};
 }

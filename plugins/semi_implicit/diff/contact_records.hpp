@@ -6,23 +6,26 @@
 
 namespace novaphy::semi_implicit {
 
-/// Arrays of a Contacts, or of the copy that a recording keeps. Valid while the Contacts is neither changed nor destroyed.
+/// Arrays of a Contacts, or of the copy that a recording keeps. Valid while the Contacts is neither changed
+/// nor destroyed.
 struct ContactRecords {
   const DeviceArray* tids = nullptr;  ///< null where records are worked through one by one
   const DeviceArray *particle = nullptr, *shape = nullptr, *point = nullptr, *normal = nullptr;
   std::int64_t used = 0;
 };
 
-/// Whether one row a particle, summed over all shapes, is the better order of work. It needs the table of pairs, and loses
-/// where most pairs have no record. Both orders add the same numbers in the same sequence.
+/// Whether one row a particle, summed over all shapes, is the better order of work. It needs the table of
+/// pairs, and loses where most pairs have no record. Both orders add the same numbers in the same sequence.
 bool works_by_pair(const Contacts& contacts);
 
-/// The records in use. While a tape records they are a copy, made once for each content of `contacts` and shared by the
-/// steps that follow, so that the Contacts may be collided anew before backward.
+/// The records in use. While a tape records they are a copy, made once for each content of `contacts` and
+/// shared by the steps that follow, so that the Contacts may be collided anew before backward.
 ContactRecords records_for_step(const Contacts& contacts);
 
-/// f_out = f minus what the contacts take, in record order. `skip_carried_shapes` leaves out shapes on bodies.
-void subtract_contact_forces(const Model& model, const ContactRecords& records, const DeviceArray& q, const DeviceArray& qd,
-                             const DeviceArray& f, DeviceArray& f_out, bool skip_carried_shapes);
+/// f_out = f minus what the contacts take, in record order. `skip_carried_shapes` leaves out shapes on
+/// bodies.
+void subtract_contact_forces(const Model& model, const ContactRecords& records, const DeviceArray& q,
+                             const DeviceArray& qd, const DeviceArray& f, DeviceArray& f_out,
+                             bool skip_carried_shapes);
 
 }  // namespace novaphy::semi_implicit

@@ -21,20 +21,26 @@ using semi_implicit::Unstepped;
 
 bool is_wanted(const DiffSolverConfig& config, Element element) {
   switch (element) {
-    case Element::triangle: return config.enable_triangles;
-    case Element::tetrahedron: return config.enable_tetrahedra;
+    case Element::triangle:
+      return config.enable_triangles;
+    case Element::tetrahedron:
+      return config.enable_tetrahedra;
     case Element::body:
-    case Element::joint: return config.enable_rigid;
+    case Element::joint:
+      return config.enable_rigid;
     case Element::carried_shape:
-    case Element::other_shape: return config.enable_particles && config.enable_contacts;
-    default: return true;
+    case Element::other_shape:
+      return config.enable_particles && config.enable_contacts;
+    default:
+      return true;
   }
 }
 
 }  // namespace
 
-/// Memory for the total force of each recorded step: the integration kernel's adjoint reads it, while state_in.particle_f
-/// may be cleared for the next use of the state. A buffer is free again when no recording holds it.
+/// Memory for the total force of each recorded step: the integration kernel's adjoint reads it, while
+/// state_in.particle_f may be cleared for the next use of the state. A buffer is free again when no recording
+/// holds it.
 class DiffSemiImplicitSolver::ForceBuffers {
  public:
   DeviceArray& next(const DeviceArray& like) {
@@ -59,8 +65,9 @@ DiffSemiImplicitSolver::DiffSemiImplicitSolver(std::shared_ptr<Model> model, con
                 .friction_smoothing = config_.friction_smoothing,
                 .friction_law = config_.friction_law},
                "DiffSemiImplicitSolver");
-  NOVAPHY_REQUIRE(config_.soft_contact_margin >= 0.0f, ErrorKind::value, "DiffSemiImplicitSolver: soft_contact_margin is ",
-                  config_.soft_contact_margin, "; give a distance of at least 0 m");
+  NOVAPHY_REQUIRE(config_.soft_contact_margin >= 0.0f, ErrorKind::value,
+                  "DiffSemiImplicitSolver: soft_contact_margin is ", config_.soft_contact_margin,
+                  "; give a distance of at least 0 m");
   skip_or_refuse();
 }
 
@@ -72,26 +79,31 @@ void DiffSemiImplicitSolver::skip_or_refuse() {
   std::erase_if(parts, [&](const Unstepped& part) { return !is_wanted(config_, part.element); });
   if (parts.empty()) return;
   NOVAPHY_REQUIRE(!config_.strict, ErrorKind::unsupported_feature, "DiffSemiImplicitSolver: the model has ",
-                  semi_implicit::listed(parts), ", which this solver does not step; DiffSolverConfig(strict=False) skips them");
+                  semi_implicit::listed(parts),
+                  ", which this solver does not step; DiffSolverConfig(strict=False) skips them");
   for (const Unstepped& part : parts) {
     skipped_.push_back(semi_implicit::listed({part}));
     skips_carried_shapes_ |= part.element == Element::carried_shape;
   }
-  log(LogLevel::warn, text("DiffSemiImplicitSolver: skips ", semi_implicit::listed(parts), " (strict=False)"));
+  log(LogLevel::warn,
+      text("DiffSemiImplicitSolver: skips ", semi_implicit::listed(parts), " (strict=False)"));
 }
 
-void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const Control*, const Contacts* contacts, float dt) {
+void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const Control*,
+                                  const Contacts* contacts, float dt) {
   std::optional<nova::NoGrad> no_grad;
   if (forward_only) no_grad.emplace();
   semi_implicit::check_step("DiffSemiImplicitSolver.step", *model_, state_in, state_out, contacts, dt);
   NOVAPHY_REQUIRE(&state_in != &state_out || !nova::is_recording(), ErrorKind::value,
-                  "DiffSemiImplicitSolver.step: state_in and state_out are the same state, whose old values backward needs; "
+                  "DiffSemiImplicitSolver.step: state_in and state_out are the same state, whose old values "
+                  "backward needs; "
                   "give one state for each step while a tape is open");
   if (model_->particle_count > 0) step_particles(state_in, state_out, contacts, dt);
   semi_implicit::carry_over(state_in, state_out);
 }
 
-void DiffSemiImplicitSolver::step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts, float dt) {
+void DiffSemiImplicitSolver::step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts,
+                                            float dt) {
   if (!config_.enable_particles) {
     if (&state_in != &state_out) {
       nova::assign(state_out.particle_q, nova::Tensor(state_in.particle_q));
@@ -100,13 +112,14 @@ void DiffSemiImplicitSolver::step_particles(SimState& state_in, SimState& state_
     return;
   }
   const DeviceArray& force = total_force(state_in, contacts);
-  semi_implicit::integrate_particles(*model_, state_in.particle_q, state_in.particle_qd, force, state_out.particle_q,
-                                     state_out.particle_qd, dt);
+  semi_implicit::integrate_particles(*model_, state_in.particle_q, state_in.particle_qd, force,
+                                     state_out.particle_q, state_out.particle_qd, dt);
   if (&force == &state_in.particle_f) return;
-  // The state shows the total force, as SolverSemiImplicit leaves it. The recorded external force is the one at call time,
-  // and no adjoint reads its value, so this write does not count as overwriting it.
+  // The state shows the total force, as SolverSemiImplicit leaves it. The recorded external force is the one
+  // at call time, and no adjoint reads its value, so this write does not count as overwriting it.
   Storage& shown = *state_in.particle_f.storage();
-  std::memcpy(nova::is_recording() ? shown.data_without_version() : shown.mutable_data(), force.storage()->data(), force.bytes());
+  std::memcpy(nova::is_recording() ? shown.data_without_version() : shown.mutable_data(),
+              force.storage()->data(), force.bytes());
 }
 
 const DeviceArray& DiffSemiImplicitSolver::total_force(const SimState& state_in, const Contacts* contacts) {
@@ -120,7 +133,8 @@ const DeviceArray& DiffSemiImplicitSolver::total_force(const SimState& state_in,
     return total;
   }
   if (config_.soft_contact_margin > 0.0f && model_->shape_count > 0) {
-    collision::require_static_planes_and_boxes(*model_, !config_.strict, "DiffSemiImplicitSolver.step without contacts");
+    collision::require_static_planes_and_boxes(*model_, !config_.strict,
+                                               "DiffSemiImplicitSolver.step without contacts");
     DeviceArray& total = buffers_->next(external);
     collision::subtract_static_contacts(*model_, q, qd, external, total, config_.soft_contact_margin);
     return total;

@@ -28,7 +28,8 @@ DiffSolverConfig config_from(std::string_view json) {
 class Factory final : public ISolverFactory {
  public:
   SolverTraits traits() const override {
-    return {.summary = "semi-implicit Euler for particles, recorded", .particles = true,
+    return {.summary = "semi-implicit Euler for particles, recorded",
+            .particles = true,
             .differentiable = Differentiability::exact};
   }
   std::unique_ptr<ISolver> create(std::shared_ptr<Model> model, std::string_view config_json) override {

@@ -21,7 +21,8 @@ using nova::Row;
 using nova::Vec3E;
 
 void require_positive(const char* who, float dt) {
-  NOVAPHY_REQUIRE(dt > 0.0f && std::isfinite(dt), ErrorKind::value, who, ": dt is ", dt, "; give a positive time in s");
+  NOVAPHY_REQUIRE(dt > 0.0f && std::isfinite(dt), ErrorKind::value, who, ": dt is ", dt,
+                  "; give a positive time in s");
 }
 
 /// Gravity of this row's particle: that of its world; particles of no world see row 0.
@@ -32,9 +33,10 @@ Vec3E gravity_of_particle(nova::KernelScope& k, bool one_world) {
 }
 
 /// Writes q_out and qd_out: the step of an active particle, the old motion of an inactive one.
-void write_step(nova::KernelScope& k, const formula::ParticleMotion<nova::Expr>& now, const Vec3E& force, bool one_world) {
-  const auto next = formula::integrate_particle(now, force, k.f32("inv_mass"), gravity_of_particle(k, one_world),
-                                                k.f32("max_velocity"), k.f32("dt"));
+void write_step(nova::KernelScope& k, const formula::ParticleMotion<nova::Expr>& now, const Vec3E& force,
+                bool one_world) {
+  const auto next = formula::integrate_particle(
+      now, force, k.f32("inv_mass"), gravity_of_particle(k, one_world), k.f32("max_velocity"), k.f32("dt"));
   const nova::Mask active = collision::is_active(k);
   k.write("q_out", select(active, next.q, now.q));
   k.write("qd_out", select(active, next.qd, now.qd));
@@ -54,7 +56,8 @@ void append_step_inputs(nova::KernelDesc& desc, bool one_world) {
 
 nova::Kernel make_integration_kernel(bool one_world) {
   nova::KernelDesc desc{.name = "integrate_particles",
-                        .in = {in("x", Row::vec3), in("v", Row::vec3), in("f", Row::vec3), in("flags", Row::flags).rate_static()},
+                        .in = {in("x", Row::vec3), in("v", Row::vec3), in("f", Row::vec3),
+                               in("flags", Row::flags).rate_static()},
                         .out = {}};
   append_step_inputs(desc, one_world);
   return nova::make_indexed_expr_kernel_typed_access_n(desc, [one_world](nova::KernelScope& k) {
@@ -63,7 +66,8 @@ nova::Kernel make_integration_kernel(bool one_world) {
 }
 
 nova::Kernel make_contact_integration_kernel(bool one_world) {
-  nova::KernelDesc desc{.name = "integrate_with_static_contacts", .in = collision::static_contact_inputs(), .out = {}};
+  nova::KernelDesc desc{
+      .name = "integrate_with_static_contacts", .in = collision::static_contact_inputs(), .out = {}};
   desc.in.push_back(in("f", Row::vec3));
   append_step_inputs(desc, one_world);
   return nova::make_indexed_fixed_reduce_expr_kernel_typed_access_n(
@@ -81,7 +85,8 @@ const nova::Kernel& integration_kernel(const Model& model) {
 }
 
 const nova::Kernel& contact_integration_kernel(const Model& model) {
-  static const nova::Kernel one = make_contact_integration_kernel(true), several = make_contact_integration_kernel(false);
+  static const nova::Kernel one = make_contact_integration_kernel(true),
+                            several = make_contact_integration_kernel(false);
   return model.world_count > 1 ? several : one;
 }
 
@@ -92,38 +97,51 @@ ParticleTensors make_outputs(const Model& model) {
 
 }  // namespace
 
-void integrate_particles(const Model& model, const DeviceArray& q, const DeviceArray& qd, const DeviceArray& f,
-                         const DeviceArray& q_out, const DeviceArray& qd_out, float dt) {
+void integrate_particles(const Model& model, const DeviceArray& q, const DeviceArray& qd,
+                         const DeviceArray& f, const DeviceArray& q_out, const DeviceArray& qd_out,
+                         float dt) {
   const nova::Operand outputs[] = {q_out, qd_out};
-  const nova::Operand inputs[] = {q,  qd, f, model.particle_flags, model.particle_inv_mass, model.gravity,
-                                  model.particle_max_velocity, dt, model.gravity, model.particle_world};
+  const nova::Operand inputs[] = {q,
+                                  qd,
+                                  f,
+                                  model.particle_flags,
+                                  model.particle_inv_mass,
+                                  model.gravity,
+                                  model.particle_max_velocity,
+                                  dt,
+                                  model.gravity,
+                                  model.particle_world};
   const std::size_t used = model.world_count > 1 ? std::size(inputs) : std::size(inputs) - 2;
   nova::launch(integration_kernel(model), std::span(inputs).first(used), outputs, model.particle_count);
 }
 
 ParticleTensors integrate_particles_generated(const Model& model, const nova::Tensor& particle_q,
-                                              const nova::Tensor& particle_qd, const nova::Tensor& particle_f, float dt) {
+                                              const nova::Tensor& particle_qd, const nova::Tensor& particle_f,
+                                              float dt) {
   require_positive("integrate_particles_generated", dt);
   const ParticleTensors next = make_outputs(model);
-  integrate_particles(model, particle_q.array(), particle_qd.array(), particle_f.array(), next.q.array(), next.qd.array(), dt);
+  integrate_particles(model, particle_q.array(), particle_qd.array(), particle_f.array(), next.q.array(),
+                      next.qd.array(), dt);
   return next;
 }
 
 void integrate_particles_with_static_contacts(const Model& model, const DeviceArray& q, const DeviceArray& qd,
-                                              const DeviceArray& f, const DeviceArray& q_out, const DeviceArray& qd_out,
-                                              float soft_contact_margin, float dt) {
+                                              const DeviceArray& f, const DeviceArray& q_out,
+                                              const DeviceArray& qd_out, float soft_contact_margin,
+                                              float dt) {
   collision::StaticContactOperands inputs(model, q, qd, soft_contact_margin);
-  inputs.operands.insert(inputs.operands.end(), {f, model.particle_inv_mass, model.gravity, model.particle_max_velocity, dt});
-  if (model.world_count > 1) inputs.operands.insert(inputs.operands.end(), {model.gravity, model.particle_world});
+  inputs.operands.insert(inputs.operands.end(),
+                         {f, model.particle_inv_mass, model.gravity, model.particle_max_velocity, dt});
+  if (model.world_count > 1)
+    inputs.operands.insert(inputs.operands.end(), {model.gravity, model.particle_world});
   const nova::Operand outputs[] = {q_out, qd_out};
-  nova::launch(contact_integration_kernel(model), inputs.operands, outputs, model.particle_count, model.shape_count);
+  nova::launch(contact_integration_kernel(model), inputs.operands, outputs, model.particle_count,
+               model.shape_count);
 }
 
-ParticleTensors integrate_particles_with_static_contacts_generated(const Model& model, const nova::Tensor& particle_q,
-                                                                   const nova::Tensor& particle_qd,
-                                                                   const nova::Tensor& particle_f,
-                                                                   float soft_contact_margin, float dt,
-                                                                   bool ignore_body_shapes) {
+ParticleTensors integrate_particles_with_static_contacts_generated(
+    const Model& model, const nova::Tensor& particle_q, const nova::Tensor& particle_qd,
+    const nova::Tensor& particle_f, float soft_contact_margin, float dt, bool ignore_body_shapes) {
   constexpr const char* kName = "integrate_particles_with_static_contacts_generated";
   require_positive(kName, dt);
   collision::require_static_planes_and_boxes(model, ignore_body_shapes, kName);

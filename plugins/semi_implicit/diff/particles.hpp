@@ -12,20 +12,21 @@ struct ParticleTensors {
   nova::Tensor q, qd;
 };
 
-/// Positions and velocities after one semi-implicit step of `dt` [s] under `particle_f` [N] and gravity. Recorded on this
-/// thread's open tape. Throws Error(value) unless dt is positive, Error(shape_mismatch) unless all three are (P, 3).
+/// Positions and velocities after one semi-implicit step of `dt` [s] under `particle_f` [N] and gravity.
+/// Recorded on this thread's open tape. Throws Error(value) unless dt is positive, Error(shape_mismatch)
+/// unless all three are (P, 3).
 NOVAPHY_API ParticleTensors integrate_particles_generated(const Model& model, const nova::Tensor& particle_q,
-                                                          const nova::Tensor& particle_qd, const nova::Tensor& particle_f,
-                                                          float dt);
+                                                          const nova::Tensor& particle_qd,
+                                                          const nova::Tensor& particle_f, float dt);
 
-/// The same after adding the contact forces of world planes and boxes within `soft_contact_margin` [m], in one kernel.
-/// Throws also Error(unsupported_feature) as collision::require_static_planes_and_boxes().
+/// The same after adding the contact forces of world planes and boxes within `soft_contact_margin` [m], in
+/// one kernel. Throws also Error(unsupported_feature) as collision::require_static_planes_and_boxes().
 NOVAPHY_API ParticleTensors integrate_particles_with_static_contacts_generated(
-    const Model& model, const nova::Tensor& particle_q, const nova::Tensor& particle_qd, const nova::Tensor& particle_f,
-    float soft_contact_margin, float dt, bool ignore_body_shapes = false);
+    const Model& model, const nova::Tensor& particle_q, const nova::Tensor& particle_qd,
+    const nova::Tensor& particle_f, float soft_contact_margin, float dt, bool ignore_body_shapes = false);
 
 /// integrate_particles_generated() into arrays that exist.
-void integrate_particles(const Model& model, const DeviceArray& q, const DeviceArray& qd, const DeviceArray& f,
-                         const DeviceArray& q_out, const DeviceArray& qd_out, float dt);
+void integrate_particles(const Model& model, const DeviceArray& q, const DeviceArray& qd,
+                         const DeviceArray& f, const DeviceArray& q_out, const DeviceArray& qd_out, float dt);
 
 }  // namespace novaphy::semi_implicit

@@ -13,8 +13,10 @@ namespace {
 using namespace novaphy;
 
 std::shared_ptr<SolverSemiImplicit> make_solver(std::shared_ptr<Model> model, double angular_damping,
-                                                std::optional<double> friction_smoothing, std::optional<std::string> friction_law,
-                                                double joint_attach_ke, double joint_attach_kd, bool enable_tri_contact) {
+                                                std::optional<double> friction_smoothing,
+                                                std::optional<std::string> friction_law,
+                                                double joint_attach_ke, double joint_attach_kd,
+                                                bool enable_tri_contact) {
   SemiImplicitConfig config;
   config.angular_damping = static_cast<float>(angular_damping);
   if (friction_smoothing) config.friction_smoothing = static_cast<float>(*friction_smoothing);
@@ -34,8 +36,9 @@ NOVAPHY_PYTHON_MODULE(_novaphy_semi_implicit, m) {
       "UnsupportedFeatureError for a model that holds anything else to step. A step may be done in place.");
   solver.attr("__module__") = "novaphy.solvers";
   solver.def(py::init(&make_solver), py::arg("model"), py::kw_only(), py::arg("angular_damping") = 0.05,
-             py::arg("friction_smoothing") = py::none(), py::arg("friction_law") = py::none(), py::arg("joint_attach_ke") = 1e4,
-             py::arg("joint_attach_kd") = 100.0, py::arg("enable_tri_contact") = true);
+             py::arg("friction_smoothing") = py::none(), py::arg("friction_law") = py::none(),
+             py::arg("joint_attach_ke") = 1e4, py::arg("joint_attach_kd") = 100.0,
+             py::arg("enable_tri_contact") = true);
   python::def_step(solver);
   solver.def_property_readonly("supports_in_place", [](const SolverSemiImplicit&) { return true; });
 }

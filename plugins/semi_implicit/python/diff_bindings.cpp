@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extension _novaphy_semi_implicit_diff: DiffSemiImplicitSolver, DiffSolverConfig and the particle operators of novaphy.diff.
+// Extension _novaphy_semi_implicit_diff: DiffSemiImplicitSolver, DiffSolverConfig and the particle operators
+// of novaphy.diff.
 #include <pybind11/stl.h>
 
 #include <type_traits>
@@ -16,9 +17,9 @@ namespace {
 using namespace novaphy;
 
 DiffSolverConfig make_config(double angular_damping, std::optional<double> friction_smoothing,
-                             std::optional<std::string> friction_law, double soft_contact_margin, bool enable_particles,
-                             bool enable_tetrahedra, bool enable_triangles, bool enable_contacts, bool enable_rigid,
-                             bool strict) {
+                             std::optional<std::string> friction_law, double soft_contact_margin,
+                             bool enable_particles, bool enable_tetrahedra, bool enable_triangles,
+                             bool enable_contacts, bool enable_rigid, bool strict) {
   DiffSolverConfig config;
   config.angular_damping = static_cast<float>(angular_damping);
   if (friction_smoothing) config.friction_smoothing = static_cast<float>(*friction_smoothing);
@@ -62,24 +63,30 @@ DiffSolverConfig config_of(const py::dict& fields) {
 std::string describe(const DiffSolverConfig& config) {
   std::string out;
   for (const auto& [name, value] : fields_of(config))
-    out += (out.empty() ? "DiffSolverConfig(" : ", ") + std::string(py::str(name)) + "=" + std::string(py::repr(value));
+    out += (out.empty() ? "DiffSolverConfig(" : ", ") + std::string(py::str(name)) + "=" +
+           std::string(py::repr(value));
   return out + ")";
 }
 
 void bind_config(py::module_& m) {
-  py::class_<DiffSolverConfig> config(m, "DiffSolverConfig",
-                                      "What DiffSemiImplicitSolver steps. strict=False skips what it can not step and lists it "
-                                      "in solver.skipped.");
+  py::class_<DiffSolverConfig> config(
+      m, "DiffSolverConfig",
+      "What DiffSemiImplicitSolver steps. strict=False skips what it can not step and lists it "
+      "in solver.skipped.");
   config.attr("__module__") = "novaphy.solvers";  // where pickle finds it
   config
-      .def(py::init(&make_config), py::kw_only(), py::arg("angular_damping") = 0.05, py::arg("friction_smoothing") = py::none(),
-           py::arg("friction_law") = py::none(), py::arg("soft_contact_margin") = 0.0, py::arg("enable_particles") = true,
-           py::arg("enable_tetrahedra") = true, py::arg("enable_triangles") = true, py::arg("enable_contacts") = true,
-           py::arg("enable_rigid") = true, py::arg("strict") = true)
+      .def(py::init(&make_config), py::kw_only(), py::arg("angular_damping") = 0.05,
+           py::arg("friction_smoothing") = py::none(), py::arg("friction_law") = py::none(),
+           py::arg("soft_contact_margin") = 0.0, py::arg("enable_particles") = true,
+           py::arg("enable_tetrahedra") = true, py::arg("enable_triangles") = true,
+           py::arg("enable_contacts") = true, py::arg("enable_rigid") = true, py::arg("strict") = true)
       .def("__repr__", &describe)
-      .def("__eq__", [](const DiffSolverConfig& self, const DiffSolverConfig& other) {
-        return fields_of(self).equal(fields_of(other));
-      }, py::is_operator())
+      .def(
+          "__eq__",
+          [](const DiffSolverConfig& self, const DiffSolverConfig& other) {
+            return fields_of(self).equal(fields_of(other));
+          },
+          py::is_operator())
       .def(py::pickle(&fields_of, &config_of));
   config.attr("__hash__") = py::none();  // its fields may change
   each_field([&](const char* name, auto member) { config.def_readwrite(name, member); });
@@ -88,10 +95,12 @@ void bind_config(py::module_& m) {
 void bind_solver(py::module_& m) {
   py::class_<DiffSemiImplicitSolver, ISolver, py::smart_holder> solver(
       m, "DiffSemiImplicitSolver",
-      "The step of SolverSemiImplicit from generated kernels, recorded on the open tape. Forward results are the same bits.");
+      "The step of SolverSemiImplicit from generated kernels, recorded on the open tape. Forward results are "
+      "the same bits.");
   solver.attr("__module__") = "novaphy.solvers";
   solver.def(py::init([](std::shared_ptr<Model> model, const std::optional<DiffSolverConfig>& config) {
-               return std::make_shared<DiffSemiImplicitSolver>(std::move(model), config.value_or(DiffSolverConfig{}));
+               return std::make_shared<DiffSemiImplicitSolver>(std::move(model),
+                                                               config.value_or(DiffSolverConfig{}));
              }),
              py::arg("model"), py::arg("config") = py::none());
   python::def_step(solver);
@@ -106,9 +115,10 @@ void bind_operators(py::module_& m) {
   using nova::Tensor;
   m.def(
       "integrate_particles_generated",
-      [](const Model& model, const Tensor& particle_q, const Tensor& particle_qd, const Tensor& particle_f, double dt) {
-        const auto next = semi_implicit::integrate_particles_generated(model, particle_q, particle_qd, particle_f,
-                                                                       static_cast<float>(dt));
+      [](const Model& model, const Tensor& particle_q, const Tensor& particle_qd, const Tensor& particle_f,
+         double dt) {
+        const auto next = semi_implicit::integrate_particles_generated(model, particle_q, particle_qd,
+                                                                       particle_f, static_cast<float>(dt));
         return py::make_tuple(next.q, next.qd);
       },
       py::arg("model"), py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"), py::arg("dt"),
@@ -118,19 +128,20 @@ void bind_operators(py::module_& m) {
       [](const Model& model, const Tensor& particle_q, const Tensor& particle_qd, const Tensor& particle_f,
          double soft_contact_margin, double dt, bool ignore_body_shapes) {
         const auto next = semi_implicit::integrate_particles_with_static_contacts_generated(
-            model, particle_q, particle_qd, particle_f, static_cast<float>(soft_contact_margin), static_cast<float>(dt),
-            ignore_body_shapes);
+            model, particle_q, particle_qd, particle_f, static_cast<float>(soft_contact_margin),
+            static_cast<float>(dt), ignore_body_shapes);
         return py::make_tuple(next.q, next.qd);
       },
-      py::arg("model"), py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"), py::arg("soft_contact_margin"),
-      py::arg("dt"), py::kw_only(), py::arg("ignore_body_shapes") = false,
+      py::arg("model"), py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"),
+      py::arg("soft_contact_margin"), py::arg("dt"), py::kw_only(), py::arg("ignore_body_shapes") = false,
       "The same after adding the contact forces of world planes and boxes, in one kernel.");
 }
 
 }  // namespace
 
 NOVAPHY_PYTHON_MODULE(_novaphy_semi_implicit_diff, m) {
-  py::module_::import("novaphy.nova").attr("Tensor");  // registers the class that the operators take and return
+  py::module_::import("novaphy.nova")
+      .attr("Tensor");  // registers the class that the operators take and return
   bind_config(m);
   bind_solver(m);
   bind_operators(m);

@@ -12,7 +12,8 @@ namespace novaphy::semi_implicit {
 JsonOptions::JsonOptions(std::string_view json, const char* who) : who_(who) {
   if (json.empty()) return;
   const auto object = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
-  NOVAPHY_REQUIRE(object.is_object(), ErrorKind::parse, who_, ": the options must be a JSON object, got '", json, "'");
+  NOVAPHY_REQUIRE(object.is_object(), ErrorKind::parse, who_, ": the options must be a JSON object, got '",
+                  json, "'");
   for (const auto& item : object.items()) values_[item.key()] = item.value().dump();
 }
 
@@ -26,7 +27,8 @@ void JsonOptions::read(const char* key, float& field) {
   const std::string* json = find(key);
   if (json == nullptr) return;
   const auto value = nlohmann::json::parse(*json);
-  NOVAPHY_REQUIRE(value.is_number(), ErrorKind::value, who_, ": option '", key, "' must be a number, is ", *json);
+  NOVAPHY_REQUIRE(value.is_number(), ErrorKind::value, who_, ": option '", key, "' must be a number, is ",
+                  *json);
   field = static_cast<float>(value.get<double>());
 }
 
@@ -53,7 +55,8 @@ void JsonOptions::read(const char* key, std::optional<std::string>& field) {
   const std::string* json = find(key);
   if (json == nullptr || *json == "null") return;
   const auto value = nlohmann::json::parse(*json);
-  NOVAPHY_REQUIRE(value.is_string(), ErrorKind::value, who_, ": option '", key, "' must be a string or null, is ", *json);
+  NOVAPHY_REQUIRE(value.is_string(), ErrorKind::value, who_, ": option '", key,
+                  "' must be a string or null, is ", *json);
   field = value.get<std::string>();
 }
 

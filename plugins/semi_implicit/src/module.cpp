@@ -23,7 +23,9 @@ SemiImplicitConfig config_from(std::string_view json) {
 
 class Factory final : public ISolverFactory {
  public:
-  SolverTraits traits() const override { return {.summary = "semi-implicit Euler for particles", .particles = true}; }
+  SolverTraits traits() const override {
+    return {.summary = "semi-implicit Euler for particles", .particles = true};
+  }
   std::unique_ptr<ISolver> create(std::shared_ptr<Model> model, std::string_view config_json) override {
     return std::make_unique<SolverSemiImplicit>(std::move(model), config_from(config_json));
   }

@@ -38,10 +38,12 @@ struct ContactScene {
   Vec3f force(std::size_t k, const Vec3f& x, const Vec3f& v, float radius) const {
     const auto s = static_cast<std::size_t>(shape[k]);
     Vec3f contact_point = point[k], surface_velocity{0.0f, 0.0f, 0.0f};
-    if (shape_body[s] >= 0) move_with_body(static_cast<std::size_t>(shape_body[s]), k, contact_point, surface_velocity);
+    if (shape_body[s] >= 0)
+      move_with_body(static_cast<std::size_t>(shape_body[s]), k, contact_point, surface_velocity);
     const float gap = collision::formula::soft_contact_gap(x, radius, contact_point, normal[k]);
     if (gap > adhesion) return {0.0f, 0.0f, 0.0f};
-    const auto material = collision::formula::mix(model_material, SoftContactMaterial<float>{ke[s], kd[s], kf[s], mu[s]});
+    const auto material =
+        collision::formula::mix(model_material, SoftContactMaterial<float>{ke[s], kd[s], kf[s], mu[s]});
     return collision::formula::soft_contact_force(gap, normal[k], v - surface_velocity, material);
   }
 
@@ -67,16 +69,17 @@ struct ContactScene {
 }  // namespace
 
 void check_config(const SemiImplicitConfig& config, const char* who) {
-  NOVAPHY_REQUIRE(config.angular_damping >= 0.0f, ErrorKind::value, who, ": angular_damping is ", config.angular_damping,
-                  "; give a number of at least 0");
+  NOVAPHY_REQUIRE(config.angular_damping >= 0.0f, ErrorKind::value, who, ": angular_damping is ",
+                  config.angular_damping, "; give a number of at least 0");
   NOVAPHY_REQUIRE(!config.friction_smoothing || *config.friction_smoothing > 0.0f, ErrorKind::value, who,
                   ": friction_smoothing is ", config.friction_smoothing.value_or(0.0f),
                   "; give a positive speed in m/s, or None");
   NOVAPHY_REQUIRE(!config.friction_law || *config.friction_law == "newton1.7", ErrorKind::value, who,
-                  ": there is no friction_law '", config.friction_law.value_or(""), "'; give 'newton1.7' or None");
+                  ": there is no friction_law '", config.friction_law.value_or(""),
+                  "'; give 'newton1.7' or None");
   NOVAPHY_REQUIRE(config.joint_attach_ke >= 0.0f && config.joint_attach_kd >= 0.0f, ErrorKind::value, who,
-                  ": joint_attach_ke is ", config.joint_attach_ke, " and joint_attach_kd is ", config.joint_attach_kd,
-                  "; give numbers of at least 0");
+                  ": joint_attach_ke is ", config.joint_attach_ke, " and joint_attach_kd is ",
+                  config.joint_attach_kd, "; give numbers of at least 0");
 }
 
 SolverSemiImplicit::SolverSemiImplicit(std::shared_ptr<Model> model, const SemiImplicitConfig& config)
@@ -89,13 +92,15 @@ SolverSemiImplicit::SolverSemiImplicit(std::shared_ptr<Model> model, const SemiI
 
 SolverSemiImplicit::~SolverSemiImplicit() = default;
 
-void SolverSemiImplicit::step(SimState& state_in, SimState& state_out, const Control*, const Contacts* contacts, float dt) {
+void SolverSemiImplicit::step(SimState& state_in, SimState& state_out, const Control*,
+                              const Contacts* contacts, float dt) {
   semi_implicit::check_step("SolverSemiImplicit.step", *model_, state_in, state_out, contacts, dt);
   if (model_->particle_count > 0) step_particles(state_in, state_out, contacts, dt);
   semi_implicit::carry_over(state_in, state_out);
 }
 
-void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts, float dt) {
+void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts,
+                                        float dt) {
   std::optional<ContactScene> scene;
   if (contacts != nullptr && contacts->soft_contacts_used() > 0) {
     contacts_by_particle_.update(*model_, *contacts);
@@ -127,7 +132,8 @@ void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out,
         f[p] = force;
       }
       const Vec3f g = gravity[world[p] < 0 ? 0 : static_cast<std::size_t>(world[p])];
-      const auto next = semi_implicit::formula::integrate_particle<float>({q[p], qd[p]}, force, inv_mass[p], g, max_velocity, dt);
+      const auto next = semi_implicit::formula::integrate_particle<float>({q[p], qd[p]}, force, inv_mass[p],
+                                                                          g, max_velocity, dt);
       q_out[p] = next.q, qd_out[p] = next.qd;
     }
   });

@@ -19,17 +19,17 @@ int dynamic_bodies(const Model& model) {
 
 void check_state(const char* who, const char* which, const Model& model, const SimState& state) {
   NOVAPHY_REQUIRE(state.particle_count() == model.particle_count && state.body_count() == model.body_count,
-                  ErrorKind::shape_mismatch, who, ": ", which, " has ", state.particle_count(), " particles and ",
-                  state.body_count(), " bodies, the model has ", model.particle_count, " and ", model.body_count,
-                  "; take it from this model's state()");
+                  ErrorKind::shape_mismatch, who, ": ", which, " has ", state.particle_count(),
+                  " particles and ", state.body_count(), " bodies, the model has ", model.particle_count,
+                  " and ", model.body_count, "; take it from this model's state()");
 }
 
 }  // namespace
 
 std::vector<Unstepped> unstepped_elements(const Model& model) {
-  std::vector<Unstepped> parts{{Element::spring, model.spring_count},   {Element::triangle, model.tri_count},
-                               {Element::edge, model.edge_count},       {Element::tetrahedron, model.tet_count},
-                               {Element::muscle, model.muscle_count},   {Element::body, dynamic_bodies(model)},
+  std::vector<Unstepped> parts{{Element::spring, model.spring_count}, {Element::triangle, model.tri_count},
+                               {Element::edge, model.edge_count},     {Element::tetrahedron, model.tet_count},
+                               {Element::muscle, model.muscle_count}, {Element::body, dynamic_bodies(model)},
                                {Element::joint, model.joint_count}};
   std::erase_if(parts, [](const Unstepped& part) { return part.count == 0; });
   return parts;
@@ -43,8 +43,8 @@ std::vector<Unstepped> unsupported_shapes(const Model& model) {
   const auto types = model.shape_type.read<GeoType>();
   for (std::size_t s = 0; s < flags.size(); ++s) {
     if ((flags[s] & ShapeFlags::COLLIDE_PARTICLES) == 0) continue;
-    const bool known = types[s] == GeoType::PLANE || types[s] == GeoType::BOX || types[s] == GeoType::SPHERE ||
-                       types[s] == GeoType::CAPSULE;
+    const bool known = types[s] == GeoType::PLANE || types[s] == GeoType::BOX ||
+                       types[s] == GeoType::SPHERE || types[s] == GeoType::CAPSULE;
     carried.count += bodies[s] >= 0 ? 1 : 0;
     other.count += known ? 0 : 1;
   }
@@ -55,29 +55,35 @@ std::vector<Unstepped> unsupported_shapes(const Model& model) {
 
 std::string listed(const std::vector<Unstepped>& parts) {
   static constexpr const char* kNames[][2] = {
-      {"spring", "springs"},           {"triangle", "triangles"},
-      {"bending edge", "bending edges"}, {"tetrahedron", "tetrahedra"},
-      {"muscle", "muscles"},           {"dynamic body", "dynamic bodies"},
-      {"joint", "joints"},             {"shape on a body", "shapes on bodies"},
+      {"spring", "springs"},
+      {"triangle", "triangles"},
+      {"bending edge", "bending edges"},
+      {"tetrahedron", "tetrahedra"},
+      {"muscle", "muscles"},
+      {"dynamic body", "dynamic bodies"},
+      {"joint", "joints"},
+      {"shape on a body", "shapes on bodies"},
       {"shape that is no plane, box, sphere or capsule", "shapes that are no plane, box, sphere or capsule"}};
   std::string out;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (i > 0) out += i + 1 == parts.size() ? " and " : ", ";
-    out += text(parts[i].count, " ", kNames[static_cast<std::size_t>(parts[i].element)][parts[i].count == 1 ? 0 : 1]);
+    out += text(parts[i].count, " ",
+                kNames[static_cast<std::size_t>(parts[i].element)][parts[i].count == 1 ? 0 : 1]);
   }
   return out;
 }
 
 void check_step(const char* who, const Model& model, const SimState& state_in, const SimState& state_out,
                 const Contacts* contacts, float dt) {
-  NOVAPHY_REQUIRE(dt > 0.0f && std::isfinite(dt), ErrorKind::value, who, ": dt is ", dt, "; give a positive time in s");
+  NOVAPHY_REQUIRE(dt > 0.0f && std::isfinite(dt), ErrorKind::value, who, ": dt is ", dt,
+                  "; give a positive time in s");
   check_state(who, "state_in", model, state_in);
   check_state(who, "state_out", model, state_out);
-  NOVAPHY_REQUIRE(contacts == nullptr ||
-                      (contacts->particle_count == model.particle_count && contacts->shape_count == model.shape_count),
-                  ErrorKind::shape_mismatch, who, ": contacts were made for ", contacts->particle_count, " particles and ",
-                  contacts->shape_count, " shapes, the model has ", model.particle_count, " and ", model.shape_count,
-                  "; take them from a pipeline of this model");
+  NOVAPHY_REQUIRE(contacts == nullptr || (contacts->particle_count == model.particle_count &&
+                                          contacts->shape_count == model.shape_count),
+                  ErrorKind::shape_mismatch, who, ": contacts were made for ", contacts->particle_count,
+                  " particles and ", contacts->shape_count, " shapes, the model has ", model.particle_count,
+                  " and ", model.shape_count, "; take them from a pipeline of this model");
 }
 
 void carry_over(const SimState& state_in, SimState& state_out) {

@@ -23,13 +23,15 @@ using test::same_bits;
 namespace {
 
 /// Steps both solvers over the same scene and compares all arrays at each step.
-void check_both_solvers_agree(const std::shared_ptr<Model>& model, int steps, float margin = 0.01f, bool with_tids = true) {
+void check_both_solvers_agree(const std::shared_ptr<Model>& model, int steps, float margin = 0.01f,
+                              bool with_tids = true) {
   SolverSemiImplicit plain(model);
   DiffSemiImplicitSolver recorded(model);
   CollisionPipeline pipeline(model, {.soft_contact_margin = margin});
   const auto contacts = pipeline.contacts();
   if (!with_tids) contacts->soft_contact_tids = DeviceArray(DType::i32, {0});
-  std::shared_ptr<SimState> now[2] = {model->state(), model->state()}, next[2] = {model->state(), model->state()};
+  std::shared_ptr<SimState> now[2] = {model->state(), model->state()},
+                            next[2] = {model->state(), model->state()};
   for (int t = 0; t < steps; ++t) {
     pipeline.collide(*now[0], *contacts);
     for (int i = 0; i < 2; ++i) now[i]->clear_forces();
@@ -54,7 +56,8 @@ TEST_CASE("contacts may be collided anew before every step of a recording") {
   }
   {
     const nova::TapeScope recording(tapes[1]);
-    losses[1] = each_step.roll([&](std::size_t) { each_step.pipeline->collide(*each_step.states[0], *each_step.contacts); });
+    losses[1] = each_step.roll(
+        [&](std::size_t) { each_step.pipeline->collide(*each_step.states[0], *each_step.contacts); });
     each_step.contacts->clear();
   }
   CHECK(losses[1].item() == losses[0].item());
@@ -63,7 +66,8 @@ TEST_CASE("contacts may be collided anew before every step of a recording") {
   CHECK(each_step.start_velocity_gradient() == once.start_velocity_gradient());
 }
 
-TEST_CASE("steps that see the same contacts share one copy of them, and a record written by hand makes a new one") {
+TEST_CASE(
+    "steps that see the same contacts share one copy of them, and a record written by hand makes a new one") {
   Ball ball;
   nova::Tape tape;
   const nova::TapeScope recording(tape);
@@ -185,7 +189,8 @@ TEST_CASE("a step in place works without a tape and is refused under one") {
   nova::Tape tape;
   const nova::TapeScope recording(tape);
   CHECK(message_of([&] { solver.step(*same, *same, nullptr, contacts.get(), 0.001f); }, ErrorKind::value) ==
-        "DiffSemiImplicitSolver.step: state_in and state_out are the same state, whose old values backward needs; give one "
+        "DiffSemiImplicitSolver.step: state_in and state_out are the same state, whose old values backward "
+        "needs; give one "
         "state for each step while a tape is open");
 }
 
@@ -209,12 +214,14 @@ TEST_CASE("turning gradients on changes neither motion nor contacts of the recor
   CHECK(same_bits(last[0]->particle_qd, last[1]->particle_qd));
 }
 
-TEST_CASE("a step without contacts finds world planes and boxes itself when it has a margin, with the same bits") {
+TEST_CASE(
+    "a step without contacts finds world planes and boxes itself when it has a margin, with the same bits") {
   Ball with_records, without;
   DiffSemiImplicitSolver solver(without.model, {.soft_contact_margin = 10.0f});
   for (std::size_t t = 0; t < 288; ++t) {
     with_records.pipeline->collide(*with_records.states[t], *with_records.contacts);
-    with_records.solver->step(*with_records.states[t], *with_records.states[t + 1], nullptr, with_records.contacts.get(), kBallStep);
+    with_records.solver->step(*with_records.states[t], *with_records.states[t + 1], nullptr,
+                              with_records.contacts.get(), kBallStep);
     solver.step(*without.states[t], *without.states[t + 1], nullptr, nullptr, kBallStep);
     REQUIRE(same_bits(without.states[t]->particle_f, with_records.states[t]->particle_f));
     REQUIRE(same_bits(without.states[t + 1]->particle_q, with_records.states[t + 1]->particle_q));
@@ -231,14 +238,17 @@ TEST_CASE("a model with anything else is refused with the whole list, or stepped
   builder.add_shape_sphere(link, 0.5);
   const auto model = builder.finalize();
   CHECK(message_of([&] { DiffSemiImplicitSolver solver(model); }, ErrorKind::unsupported_feature) ==
-        "DiffSemiImplicitSolver: the model has 1 spring, 1 tetrahedron, 1 dynamic body, 1 joint and 1 shape on a body, which "
+        "DiffSemiImplicitSolver: the model has 1 spring, 1 tetrahedron, 1 dynamic body, 1 joint and 1 shape "
+        "on a body, which "
         "this solver does not step; DiffSolverConfig(strict=False) skips them");
   const test::LogLines log;
   DiffSemiImplicitSolver solver(model, {.strict = false});
-  CHECK(solver.skipped() == std::vector<std::string>{"1 spring", "1 tetrahedron", "1 dynamic body", "1 joint", "1 shape on a body"});
+  CHECK(solver.skipped() == std::vector<std::string>{"1 spring", "1 tetrahedron", "1 dynamic body", "1 joint",
+                                                     "1 shape on a body"});
   REQUIRE(log.lines.size() == 1);
-  CHECK(log.lines[0].find("DiffSemiImplicitSolver: skips 1 spring, 1 tetrahedron, 1 dynamic body, 1 joint and 1 shape on a "
-                          "body (strict=False)") != std::string::npos);
+  CHECK(log.lines[0].find(
+            "DiffSemiImplicitSolver: skips 1 spring, 1 tetrahedron, 1 dynamic body, 1 joint and 1 shape on a "
+            "body (strict=False)") != std::string::npos);
 }
 
 TEST_CASE("skipped shapes on bodies exert no force") {
@@ -275,8 +285,9 @@ TEST_CASE("the recorded solver cannot be captured, checks dt and its options") {
   const auto in = model->state(), out = model->state();
   CHECK(message_of([&] { solver.step(*in, *out, nullptr, nullptr, 0.0f); }, ErrorKind::value) ==
         "DiffSemiImplicitSolver.step: dt is 0; give a positive time in s");
-  CHECK(message_of([&] { DiffSemiImplicitSolver(model, {.soft_contact_margin = -1.0f}); }, ErrorKind::value) ==
-        "DiffSemiImplicitSolver: soft_contact_margin is -1; give a distance of at least 0 m");
+  CHECK(
+      message_of([&] { DiffSemiImplicitSolver(model, {.soft_contact_margin = -1.0f}); }, ErrorKind::value) ==
+      "DiffSemiImplicitSolver: soft_contact_margin is -1; give a distance of at least 0 m");
   CHECK(message_of([&] { DiffSemiImplicitSolver(model, {.friction_law = "x"}); }, ErrorKind::value) ==
         "DiffSemiImplicitSolver: there is no friction_law 'x'; give 'newton1.7' or None");
 }

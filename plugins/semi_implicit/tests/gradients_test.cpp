@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients through the recorded solver: the ball against Newton and a float64 twin, one contact in closed form.
+// Gradients through the recorded solver: the ball against Newton and a float64 twin, one contact in closed
+// form.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,12 +17,15 @@ using test::kBallStep;
 namespace {
 
 void check_near(const std::vector<float>& got, const float* wanted, double tolerance) {
-  for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(double{got[i]} - double{wanted[i]}) <= tolerance);
+  for (std::size_t i = 0; i < got.size(); ++i)
+    CHECK(std::abs(double{got[i]} - double{wanted[i]}) <= tolerance);
 }
 
 }  // namespace
 
-TEST_CASE("the ball recorded: all states and forces are Newton's bit for bit, so is the loss, the gradient is within 1e-5") {
+TEST_CASE(
+    "the ball recorded: all states and forces are Newton's bit for bit, so is the loss, the gradient is "
+    "within 1e-5") {
   Ball ball;
   nova::Tape tape;
   nova::Tensor loss;
@@ -56,7 +60,8 @@ TEST_CASE("adjoints of all substeps agree with the float64 twin within 1e-4 of t
   for (std::size_t t = 0; t <= 288; ++t) {
     CAPTURE(t);
     check_near(Ball::gradient_of(ball.states[t]->particle_q), &twin_q[3 * t], 1e-4 * largest(twin_q));
-    if (t < 288) check_near(Ball::gradient_of(ball.states[t]->particle_qd), &twin_qd[3 * t], 1e-4 * largest(twin_qd));
+    if (t < 288)
+      check_near(Ball::gradient_of(ball.states[t]->particle_qd), &twin_qd[3 * t], 1e-4 * largest(twin_qd));
   }
 }
 
@@ -69,8 +74,10 @@ TEST_CASE("the gradient of the external force is that of the force at call time"
     loss = ball.roll();
   }
   tape.backward(loss);
-  for (const std::size_t t : {std::size_t{3}, std::size_t{150}, std::size_t{287}}) {  // dL/df = dt (dL/dv' + dt dL/dx')
-    const auto f = Ball::gradient_of(ball.states[t]->particle_f), x = Ball::gradient_of(ball.states[t + 1]->particle_q);
+  for (const std::size_t t :
+       {std::size_t{3}, std::size_t{150}, std::size_t{287}}) {  // dL/df = dt (dL/dv' + dt dL/dx')
+    const auto f = Ball::gradient_of(ball.states[t]->particle_f),
+               x = Ball::gradient_of(ball.states[t + 1]->particle_q);
     for (std::size_t i = 0; i < 3; ++i) {
       const float v = t == 287 ? 0.0f : Ball::gradient_of(ball.states[t + 1]->particle_qd)[i];
       CHECK(f[i] == doctest::Approx(kBallStep * (v + kBallStep * x[i])).epsilon(1e-4));
@@ -129,10 +136,11 @@ TEST_CASE("without the table of pairs gradients are the same") {
 
 TEST_CASE("a contact of one step gives each parameter its closed-form gradient") {
   // one particle pressed 0.01 m into the ground, falling at 2 m/s and sliding at 0.5 m/s; loss = x_z' + x_x'
-  const double radius = 0.1, gap = -0.01, ke = 900, kd = 8, kf = 3, mu = 0.9, inv_mass = 0.5, dt = 0.01, fall = -2, slide = 0.5;
+  const double radius = 0.1, gap = -0.01, ke = 900, kd = 8, kf = 3, mu = 0.9, inv_mass = 0.5, dt = 0.01,
+               fall = -2, slide = 0.5;
   ModelBuilder builder(Axis::Z, Vec3f{0, 0, -10});
-  builder.add_particle({0, 0, static_cast<float>(radius + gap)}, {static_cast<float>(slide), 0, static_cast<float>(fall)},
-                       1 / inv_mass, radius);
+  builder.add_particle({0, 0, static_cast<float>(radius + gap)},
+                       {static_cast<float>(slide), 0, static_cast<float>(fall)}, 1 / inv_mass, radius);
   ShapeConfig cfg;
   cfg.ke = 800, cfg.kd = 6, cfg.kf = 2, cfg.mu = 1.0;
   builder.add_ground_plane(0.0, cfg);
@@ -154,12 +162,15 @@ TEST_CASE("a contact of one step gives each parameter its closed-form gradient")
 
   const double s = inv_mass * dt * dt;  // dx'/df
   REQUIRE(kf * slide < mu * std::abs(gap * ke));
-  const auto gradient = [](const DeviceArray& array, std::size_t i) { return double{Ball::gradient_of(array)[i]}; };
+  const auto gradient = [](const DeviceArray& array, std::size_t i) {
+    return double{Ball::gradient_of(array)[i]};
+  };
   CHECK(gradient(in->particle_q, 2) == doctest::Approx(1 - s * ke));
   CHECK(gradient(in->particle_qd, 2) == doctest::Approx(dt - s * kd));
   CHECK(gradient(in->particle_qd, 0) == doctest::Approx(dt - s * kf));
   CHECK(gradient(model->particle_radius, 0) == doctest::Approx(s * ke));
-  CHECK(gradient(model->particle_inv_mass, 0) == doctest::Approx((-gap * ke - fall * kd - slide * kf) * dt * dt));
+  CHECK(gradient(model->particle_inv_mass, 0) ==
+        doctest::Approx((-gap * ke - fall * kd - slide * kf) * dt * dt));
   CHECK(gradient(model->gravity, 2) == doctest::Approx(dt * dt));
   CHECK(gradient(model->shape_material_ke, 0) == doctest::Approx(0.5 * s * -gap));
   CHECK(gradient(model->shape_material_kd, 0) == doctest::Approx(0.5 * s * -fall));

@@ -15,7 +15,8 @@ TEST_CASE("options are read over the defaults") {
   bool flag = true;
   std::optional<float> maybe, nothing = 3.0f;
   std::optional<std::string> name;
-  JsonOptions options(R"({"number": 0.5, "flag": false, "maybe": 4, "name": "newton1.7", "none": null})", "solver");
+  JsonOptions options(R"({"number": 0.5, "flag": false, "maybe": 4, "name": "newton1.7", "none": null})",
+                      "solver");
   options.read("number", number);
   options.read("untouched", untouched);
   options.read("flag", flag);
@@ -31,7 +32,9 @@ TEST_CASE("options are read over the defaults") {
   CHECK(name == "newton1.7");
 }
 
-TEST_CASE("no options are no error") { CHECK_NOTHROW(JsonOptions("", "solver").finish()); }
+TEST_CASE("no options are no error") {
+  CHECK_NOTHROW(JsonOptions("", "solver").finish());
+}
 
 TEST_CASE("options that are no JSON object, of another type or unknown are refused by name") {
   CHECK(message_of([] { JsonOptions("[1]", "solver"); }, ErrorKind::parse) ==

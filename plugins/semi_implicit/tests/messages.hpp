@@ -34,7 +34,9 @@ std::string message_of(Call&& call, ErrorKind kind) {
 class LogLines {
  public:
   LogLines() {
-    set_log_sink([](void* self, LogLevel, const char* line) { static_cast<LogLines*>(self)->lines.emplace_back(line); }, this);
+    set_log_sink([](void* self, LogLevel,
+                    const char* line) { static_cast<LogLines*>(self)->lines.emplace_back(line); },
+                 this);
   }
   ~LogLines() { set_log_sink(nullptr, nullptr); }
   LogLines(const LogLines&) = delete;

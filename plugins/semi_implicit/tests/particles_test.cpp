@@ -30,7 +30,8 @@ constexpr float kBallStep = static_cast<float>(1.0 / 480.0);
 
 nova::Tensor vec3_rows(std::initializer_list<float> values) {
   const std::vector<float> data(values);
-  return nova::Tensor::from(std::span<const float>(data), Shape{static_cast<std::int64_t>(data.size() / 3), 3});
+  return nova::Tensor::from(std::span<const float>(data),
+                            Shape{static_cast<std::int64_t>(data.size() / 3), 3});
 }
 
 }  // namespace
@@ -47,9 +48,11 @@ TEST_CASE("the fused operator reproduces the ball's 289 states and its gradient 
     const nova::TapeScope recording(tape);
     ParticleTensors now{nova::view(start->particle_q), v0};
     for (int t = 0; t < 288; ++t) {
-      now = integrate_particles_with_static_contacts_generated(*model, now.q, now.qd, no_force, 10.0f, kBallStep);
+      now = integrate_particles_with_static_contacts_generated(*model, now.q, now.qd, no_force, 10.0f,
+                                                               kBallStep);
       const auto x = now.q.array().read<float>();
-      for (std::size_t i = 0; i < 3; ++i) REQUIRE(x[i] == doctest::Approx(reference.q[static_cast<std::size_t>(t + 1) * 3 + i]));
+      for (std::size_t i = 0; i < 3; ++i)
+        REQUIRE(x[i] == doctest::Approx(reference.q[static_cast<std::size_t>(t + 1) * 3 + i]));
     }
     loss = nova::particle_point_loss_generated(now.q, 0, 0.0f, -2.0f, 1.5f);
   }
@@ -73,7 +76,8 @@ TEST_CASE("contact force and integration apart give the bits of the fused operat
   }
   const auto scene = builder.finalize();
   const auto state = scene->state();
-  const nova::Tensor q = nova::view(state->particle_q), qd = nova::view(state->particle_qd), f = nova::view(state->particle_f);
+  const nova::Tensor q = nova::view(state->particle_q), qd = nova::view(state->particle_qd),
+                     f = nova::view(state->particle_f);
   const auto fused = integrate_particles_with_static_contacts_generated(*scene, q, qd, f, 0.0f, 0.01f);
   nova::Tensor total(Shape{200, 3});
   collision::subtract_static_contacts(*scene, q.array(), qd.array(), f.array(), total.array(), 0.0f);
@@ -86,8 +90,8 @@ TEST_CASE("contact force and integration apart give the bits of the fused operat
 TEST_CASE("integration alone equals a step without contacts") {
   const auto model = test::crowded_model(300);
   const auto in = model->state(), out = model->state();
-  const auto next = integrate_particles_generated(*model, nova::view(in->particle_q), nova::view(in->particle_qd),
-                                                  nova::view(in->particle_f), 0.02f);
+  const auto next = integrate_particles_generated(
+      *model, nova::view(in->particle_q), nova::view(in->particle_qd), nova::view(in->particle_f), 0.02f);
   SolverSemiImplicit(model).step(*in, *out, nullptr, nullptr, 0.02f);
   CHECK(same_bits(next.q.array(), out->particle_q));
   CHECK(same_bits(next.qd.array(), out->particle_qd));
@@ -98,10 +102,12 @@ TEST_CASE("operators refuse a time step that is not positive and tensors of anot
   const nova::Tensor one = vec3_rows({0, 0, 1}), two = vec3_rows({0, 0, 1, 0, 0, 2});
   CHECK(message_of([&] { integrate_particles_generated(*model, one, one, one, -0.5f); }, ErrorKind::value) ==
         "integrate_particles_generated: dt is -0.5; give a positive time in s");
-  CHECK(message_of([&] { integrate_particles_with_static_contacts_generated(*model, one, one, one, 0.0f, 0.0f); }, ErrorKind::value) ==
+  CHECK(message_of(
+            [&] { integrate_particles_with_static_contacts_generated(*model, one, one, one, 0.0f, 0.0f); },
+            ErrorKind::value) ==
         "integrate_particles_with_static_contacts_generated: dt is 0; give a positive time in s");
-  const std::string message =
-      message_of([&] { integrate_particles_generated(*model, one, two, one, 0.1f); }, ErrorKind::shape_mismatch);
+  const std::string message = message_of([&] { integrate_particles_generated(*model, one, two, one, 0.1f); },
+                                         ErrorKind::shape_mismatch);
   CHECK(message.find("(2, 3)") != std::string::npos);
 }
 
@@ -111,9 +117,11 @@ TEST_CASE("operators name a shape that they do not know") {
   builder.add_shape_sphere(-1, 0.5);
   const auto round = builder.finalize();
   const nova::Tensor one = vec3_rows({0, 0, 1});
-  CHECK(message_of([&] { integrate_particles_with_static_contacts_generated(*round, one, one, one, 0.0f, 0.1f); },
-                   ErrorKind::unsupported_feature) ==
-        "integrate_particles_with_static_contacts_generated: shape 0 is a SPHERE, and this operator knows PLANE and BOX "
+  CHECK(message_of(
+            [&] { integrate_particles_with_static_contacts_generated(*round, one, one, one, 0.0f, 0.1f); },
+            ErrorKind::unsupported_feature) ==
+        "integrate_particles_with_static_contacts_generated: shape 0 is a SPHERE, and this operator knows "
+        "PLANE and BOX "
         "alone; build it with has_particle_collision=False, or step with a CollisionPipeline");
 
   ModelBuilder carried;
@@ -121,11 +129,14 @@ TEST_CASE("operators name a shape that they do not know") {
   const int link = carried.add_link({.is_kinematic = true});
   carried.add_shape_box(link);
   const auto model = carried.finalize();
-  CHECK(message_of([&] { integrate_particles_with_static_contacts_generated(*model, one, one, one, 0.0f, 0.1f); },
-                   ErrorKind::unsupported_feature) ==
-        "integrate_particles_with_static_contacts_generated: shape 0 is carried by body 0, and this operator knows shapes of "
+  CHECK(message_of(
+            [&] { integrate_particles_with_static_contacts_generated(*model, one, one, one, 0.0f, 0.1f); },
+            ErrorKind::unsupported_feature) ==
+        "integrate_particles_with_static_contacts_generated: shape 0 is carried by body 0, and this operator "
+        "knows shapes of "
         "the world alone; pass ignore_body_shapes=True to leave it out");
   const nova::Tensor inside = vec3_rows({0, 0, 0.4f}), still = vec3_rows({0, 0, 0});
-  const auto next = integrate_particles_with_static_contacts_generated(*model, inside, still, still, 0.0f, 0.1f, true);
+  const auto next =
+      integrate_particles_with_static_contacts_generated(*model, inside, still, still, 0.0f, 0.1f, true);
   CHECK(next.qd.array().read<float>()[2] == doctest::Approx(-0.981));
 }

@@ -19,7 +19,8 @@ using test::same_bits;
 
 namespace {
 
-/// One particle of radius 0.1 and mass 1 over the ground, without gravity; kf and mu as given, ke = 1000, kd = 10.
+/// One particle of radius 0.1 and mass 1 over the ground, without gravity; kf and mu as given, ke = 1000, kd
+/// = 10.
 struct OnGround {
   std::shared_ptr<Model> model;
   std::shared_ptr<SimState> in, out;
@@ -141,7 +142,8 @@ TEST_CASE("damping acts on approach only") {
 }
 
 TEST_CASE("friction is capped by the elastic normal force, and is zero without sliding") {
-  CHECK(OnGround({0, 0, 0.09f}, {0.1f, 0, 0}, 20, 0.5).force().x == doctest::Approx(-2.0));  // kf |v| = 2 < mu N = 5
+  CHECK(OnGround({0, 0, 0.09f}, {0.1f, 0, 0}, 20, 0.5).force().x ==
+        doctest::Approx(-2.0));  // kf |v| = 2 < mu N = 5
   CHECK(OnGround({0, 0, 0.09f}, {3.0f, 0, -5}, 20, 0.5).force().x == doctest::Approx(-5.0));
   CHECK(OnGround({0, 0, 0.09f}, {0, 0, 0}, 20, 0.5).force().x == 0.0f);
 }
@@ -214,7 +216,8 @@ TEST_CASE("a model with anything else is refused with the whole list") {
   builder.add_body({.mass = 1.0});
   const auto model = builder.finalize();
   CHECK(message_of([&] { SolverSemiImplicit solver(model); }, ErrorKind::unsupported_feature) ==
-        "SolverSemiImplicit: the model has 2 springs, 1 triangle, 1 tetrahedron, 1 dynamic body and 1 joint, which this "
+        "SolverSemiImplicit: the model has 2 springs, 1 triangle, 1 tetrahedron, 1 dynamic body and 1 joint, "
+        "which this "
         "solver does not step; it steps particles");
 }
 
@@ -222,7 +225,9 @@ TEST_CASE("a time step must be positive and finite") {
   const auto model = test::ball_model();
   SolverSemiImplicit solver(model);
   const auto state = model->state();
-  const auto step = [&](float dt) { return message_of([&] { solver.step(*state, *state, nullptr, nullptr, dt); }, ErrorKind::value); };
+  const auto step = [&](float dt) {
+    return message_of([&] { solver.step(*state, *state, nullptr, nullptr, dt); }, ErrorKind::value);
+  };
   CHECK(step(0.0f) == "SolverSemiImplicit.step: dt is 0; give a positive time in s");
   CHECK(step(-1.0f) == "SolverSemiImplicit.step: dt is -1; give a positive time in s");
   CHECK(step(NAN) == "SolverSemiImplicit.step: dt is nan; give a positive time in s");
@@ -232,12 +237,16 @@ TEST_CASE("states and contacts of another model are refused") {
   const auto model = test::ball_model(), other = test::crowded_model(3);
   SolverSemiImplicit solver(model);
   const auto state = model->state(), theirs = other->state();
-  CHECK(message_of([&] { solver.step(*state, *theirs, nullptr, nullptr, 0.1f); }, ErrorKind::shape_mismatch) ==
-        "SolverSemiImplicit.step: state_out has 3 particles and 0 bodies, the model has 1 and 0; take it from this model's "
-        "state()");
+  CHECK(
+      message_of([&] { solver.step(*state, *theirs, nullptr, nullptr, 0.1f); }, ErrorKind::shape_mismatch) ==
+      "SolverSemiImplicit.step: state_out has 3 particles and 0 bodies, the model has 1 and 0; take it from "
+      "this model's "
+      "state()");
   const auto contacts = CollisionPipeline(other, {}).contacts();
-  CHECK(message_of([&] { solver.step(*state, *state, nullptr, contacts.get(), 0.1f); }, ErrorKind::shape_mismatch) ==
-        "SolverSemiImplicit.step: contacts were made for 3 particles and 12 shapes, the model has 1 and 2; take them from "
+  CHECK(message_of([&] { solver.step(*state, *state, nullptr, contacts.get(), 0.1f); },
+                   ErrorKind::shape_mismatch) ==
+        "SolverSemiImplicit.step: contacts were made for 3 particles and 12 shapes, the model has 1 and 2; "
+        "take them from "
         "a pipeline of this model");
 }
 
@@ -250,7 +259,8 @@ TEST_CASE("a record of a particle that does not exist is refused") {
   pipeline.collide(*state, *contacts);
   contacts->soft_contact_particle.write<std::int32_t>()[1] = 7;
   CHECK(message_of([&] { solver.step(*state, *state, nullptr, contacts.get(), 0.1f); }, ErrorKind::index) ==
-        "soft contact 1 is between particle 7 and shape 1, the model has 1 particles and 2 shapes; collide again, or "
+        "soft contact 1 is between particle 7 and shape 1, the model has 1 particles and 2 shapes; collide "
+        "again, or "
         "correct the record");
 }
 
@@ -259,7 +269,8 @@ TEST_CASE("options out of range are refused by name") {
   const auto with = [&](const SemiImplicitConfig& config) {
     return message_of([&] { SolverSemiImplicit solver(model, config); }, ErrorKind::value);
   };
-  CHECK(with({.angular_damping = -1.0f}) == "SolverSemiImplicit: angular_damping is -1; give a number of at least 0");
+  CHECK(with({.angular_damping = -1.0f}) ==
+        "SolverSemiImplicit: angular_damping is -1; give a number of at least 0");
   CHECK(with({.friction_smoothing = 0.0f}) ==
         "SolverSemiImplicit: friction_smoothing is 0; give a positive speed in m/s, or None");
   CHECK(with({.friction_law = "coulomb"}) ==

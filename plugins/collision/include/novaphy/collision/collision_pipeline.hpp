@@ -10,14 +10,14 @@
 
 namespace novaphy {
 
-/// Generates particle-shape contacts for particles against planes, boxes, spheres and capsules, fixed to the world or
-/// carried by a body. Every (shape, particle) pair of compatible worlds is tested whatever the broad phase: the broad
-/// phase orders candidate pairs of shapes, which this pipeline does not collide with each other yet.
-/// One thread a pipeline.
+/// Generates particle-shape contacts for particles against planes, boxes, spheres and capsules, fixed to the
+/// world or carried by a body. Every (shape, particle) pair of compatible worlds is tested whatever the broad
+/// phase: the broad phase orders candidate pairs of shapes, which this pipeline does not collide with each
+/// other yet. One thread a pipeline.
 class NOVAPHY_API CollisionPipeline final : public ICollisionPipeline {
  public:
-  /// Throws Error(unsupported_feature) for a shape type that particles can not touch yet, and for candidate pairs of
-  /// shapes unless `rigid_contact_max` is 0; Error(value) for a margin that is not finite.
+  /// Throws Error(unsupported_feature) for a shape type that particles can not touch yet, and for candidate
+  /// pairs of shapes unless `rigid_contact_max` is 0; Error(value) for a margin that is not finite.
   CollisionPipeline(std::shared_ptr<Model> model, const CollisionConfig& config);
   ~CollisionPipeline() override;
 

@@ -10,12 +10,12 @@
 
 namespace novaphy {
 
-/// Throws Error(unsupported_feature), naming the shape, when particles could meet a shape of a type that has no distance
-/// function here.
+/// Throws Error(unsupported_feature), naming the shape, when particles could meet a shape of a type that has
+/// no distance function here.
 NOVAPHY_API void require_particle_distance_functions(const Model& model);
 
-/// Writes the soft_contact_* arrays of a Contacts. Records come shape by shape, particles ascending, whatever the number
-/// of threads. Keeps its buffers between calls; one thread at a time.
+/// Writes the soft_contact_* arrays of a Contacts. Records come shape by shape, particles ascending, whatever
+/// the number of threads. Keeps its buffers between calls; one thread at a time.
 class NOVAPHY_API SoftContactGenerator {
  public:
   /// A particle within radius + shape margin + `margin` [m] of a shape gets a record.
@@ -26,16 +26,19 @@ class NOVAPHY_API SoftContactGenerator {
 
  private:
   struct PlacedShape;
-  struct Record { std::int32_t particle, shape; Vec3f point, normal; };
+  struct Record {
+    std::int32_t particle, shape;
+    Vec3f point, normal;
+  };
 
   void place_shapes(const Model& model, const SimState& state);
   void find_contacts(const Model& model, const SimState& state, float margin);
   void write_records(const Model& model, Contacts& contacts);
 
   std::int64_t grain_ = 4096;
-  std::vector<PlacedShape> shapes_;             ///< those that meet particles, ascending
-  std::vector<std::vector<Record>> found_;      ///< one list a task, in pair order
-  std::vector<std::int64_t> first_slot_;        ///< of each list
+  std::vector<PlacedShape> shapes_;         ///< those that meet particles, ascending
+  std::vector<std::vector<Record>> found_;  ///< one list a task, in pair order
+  std::vector<std::int64_t> first_slot_;    ///< of each list
 };
 
 /// A shape where it is now.
@@ -44,8 +47,8 @@ struct SoftContactGenerator::PlacedShape {
   GeoType type;
   Vec3f scale;
   float margin;
-  Transformf in_body;         ///< in the world if it has no body
-  Quatf rotation;             ///< in the world
+  Transformf in_body;  ///< in the world if it has no body
+  Quatf rotation;      ///< in the world
   Transformf from_world;
 };
 

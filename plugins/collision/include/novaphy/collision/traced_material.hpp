@@ -24,7 +24,8 @@ inline DeviceArray particle_contact_row(const Model& model) {
 /// The mean of the model's material, input "soft" (vec4), and the shape's, inputs "ke", "kd", "kf", "mu".
 inline formula::SoftContactMaterial<nova::Expr> contact_material(nova::KernelScope& k) {
   const nova::Vec4E soft = k.vec4("soft");
-  return formula::mix<nova::Expr>({soft.x, soft.y, soft.z, soft.w}, {k.f32("ke"), k.f32("kd"), k.f32("kf"), k.f32("mu")});
+  return formula::mix<nova::Expr>({soft.x, soft.y, soft.z, soft.w},
+                                  {k.f32("ke"), k.f32("kd"), k.f32("kf"), k.f32("mu")});
 }
 
 /// Whether a particle whose gap is this touches. Input "particle_material" (spatial) holds the adhesion last.

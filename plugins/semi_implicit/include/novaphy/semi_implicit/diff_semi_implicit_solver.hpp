@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DiffSemiImplicitSolver: the step of SolverSemiImplicit from generated kernels, so that a tape can differentiate it.
+// DiffSemiImplicitSolver: the step of SolverSemiImplicit from generated kernels, so that a tape can
+// differentiate it.
 #pragma once
 
 #include <memory>
@@ -17,27 +18,30 @@ struct DiffSolverConfig {
   float angular_damping = 0.05f;              ///< of bodies, 1/s
   std::optional<float> friction_smoothing{};  ///< m/s; empty = Newton 1.8's law of rigid friction
   std::optional<std::string> friction_law{};  ///< "newton1.7", or empty
-  /// Above 0, a step that is given no Contacts finds the contacts of world planes and boxes itself, within this margin
-  /// [m], and differentiates their point and normal too. At 0 such a step has no contacts.
+  /// Above 0, a step that is given no Contacts finds the contacts of world planes and boxes itself, within
+  /// this margin [m], and differentiates their point and normal too. At 0 such a step has no contacts.
   float soft_contact_margin = 0.0f;
   bool enable_particles = true, enable_tetrahedra = true, enable_triangles = true, enable_contacts = true;
   bool enable_rigid = true;
-  bool strict = true;                         ///< false: what cannot be stepped is skipped, and logged once
+  bool strict = true;  ///< false: what cannot be stepped is skipped, and logged once
 };
 
-/// One contact kernel and one integration kernel a step, recorded on this thread's open tape; without a tape they run
-/// alone. Results equal SolverSemiImplicit's to the bit. Gradients reach the start state, the external forces
-/// (state_particle_f_tensor(state_in): the force at call time, although state_in holds the total force afterwards),
-/// particle_inv_mass, particle_radius, gravity, shape_material_ke, kd, kf, mu and soft_contact_material. Contact points
-/// and normals are constants, as they are records of a collide(); they may be collided anew before every step.
+/// One contact kernel and one integration kernel a step, recorded on this thread's open tape; without a tape
+/// they run alone. Results equal SolverSemiImplicit's to the bit. Gradients reach the start state, the
+/// external forces (state_particle_f_tensor(state_in): the force at call time, although state_in holds the
+/// total force afterwards), particle_inv_mass, particle_radius, gravity, shape_material_ke, kd, kf, mu and
+/// soft_contact_material. Contact points and normals are constants, as they are records of a collide(); they
+/// may be collided anew before every step.
 class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
  public:
-  /// Throws Error(unsupported_feature) with everything in the model that it cannot step, unless `strict` is off.
+  /// Throws Error(unsupported_feature) with everything in the model that it cannot step, unless `strict` is
+  /// off.
   explicit DiffSemiImplicitSolver(std::shared_ptr<Model> model, const DiffSolverConfig& config = {});
   ~DiffSemiImplicitSolver() override;
 
   /// Throws also Error(value) when a tape is open and both states are the same object.
-  void step(SimState& state_in, SimState& state_out, const Control* control, const Contacts* contacts, float dt) override;
+  void step(SimState& state_in, SimState& state_out, const Control* control, const Contacts* contacts,
+            float dt) override;
   const char* name() const noexcept override { return "semi_implicit_diff"; }
   std::shared_ptr<Model> model() const noexcept override { return model_; }
 

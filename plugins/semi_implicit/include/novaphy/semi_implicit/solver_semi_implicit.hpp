@@ -12,30 +12,33 @@
 
 namespace novaphy {
 
-/// Options of SolverSemiImplicit. Those of bodies, joints and triangles are read by the parts of the step that act on them.
+/// Options of SolverSemiImplicit. Those of bodies, joints and triangles are read by the parts of the step
+/// that act on them.
 struct SemiImplicitConfig {
-  float angular_damping = 0.05f;             ///< 1/s
-  std::optional<float> friction_smoothing{};      ///< m/s; empty = Newton 1.8's law of rigid friction
-  std::optional<std::string> friction_law{};      ///< "newton1.7", or empty
-  float joint_attach_ke = 1e4f;              ///< N/m
-  float joint_attach_kd = 100.0f;            ///< N s/m
+  float angular_damping = 0.05f;              ///< 1/s
+  std::optional<float> friction_smoothing{};  ///< m/s; empty = Newton 1.8's law of rigid friction
+  std::optional<std::string> friction_law{};  ///< "newton1.7", or empty
+  float joint_attach_ke = 1e4f;               ///< N/m
+  float joint_attach_kd = 100.0f;             ///< N s/m
   bool enable_tri_contact = true;
 };
 
-/// Throws Error(value) for a friction law that does not exist, a smoothing that is not positive, or a damping or
-/// stiffness that is negative. `who` begins the message.
+/// Throws Error(value) for a friction law that does not exist, a smoothing that is not positive, or a damping
+/// or stiffness that is negative. `who` begins the message.
 NOVAPHY_API void check_config(const SemiImplicitConfig& config, const char* who);
 
-/// Steps particles: external forces, contact with shapes in the order of the records, gravity of the particle's world,
-/// then the integration. An inactive particle keeps position and velocity. Bodies must be kinematic: they keep their
-/// pose and twist, and carry shapes. The step may be done in place (state_in is state_out).
+/// Steps particles: external forces, contact with shapes in the order of the records, gravity of the
+/// particle's world, then the integration. An inactive particle keeps position and velocity. Bodies must be
+/// kinematic: they keep their pose and twist, and carry shapes. The step may be done in place (state_in is
+/// state_out).
 class NOVAPHY_API SolverSemiImplicit final : public ISolver {
  public:
   /// Throws Error(unsupported_feature) with everything in the model that this solver does not step.
   explicit SolverSemiImplicit(std::shared_ptr<Model> model, const SemiImplicitConfig& config = {});
   ~SolverSemiImplicit() override;
 
-  void step(SimState& state_in, SimState& state_out, const Control* control, const Contacts* contacts, float dt) override;
+  void step(SimState& state_in, SimState& state_out, const Control* control, const Contacts* contacts,
+            float dt) override;
   const char* name() const noexcept override { return "semi_implicit"; }
   std::shared_ptr<Model> model() const noexcept override { return model_; }
 

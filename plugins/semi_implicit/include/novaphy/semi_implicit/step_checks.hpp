@@ -19,17 +19,19 @@ struct Unstepped {
 
 /// Everything in the model that a particle step leaves out, shapes excepted; empty = nothing.
 NOVAPHY_API std::vector<Unstepped> unstepped_elements(const Model& model);
-/// Shapes that meet particles and are carried by a body, and those that are neither plane, box, sphere nor capsule.
+/// Shapes that meet particles and are carried by a body, and those that are neither plane, box, sphere nor
+/// capsule.
 NOVAPHY_API std::vector<Unstepped> unsupported_shapes(const Model& model);
 /// "8 springs, 2 joints and 1 dynamic body".
 NOVAPHY_API std::string listed(const std::vector<Unstepped>& parts);
 
-/// Throws Error(value) unless 0 < dt < infinity, and Error(shape_mismatch) when a state or the contacts have other counts
-/// than the model. `who` begins the messages, as in "SolverSemiImplicit.step".
-NOVAPHY_API void check_step(const char* who, const Model& model, const SimState& state_in, const SimState& state_out,
-                            const Contacts* contacts, float dt);
+/// Throws Error(value) unless 0 < dt < infinity, and Error(shape_mismatch) when a state or the contacts have
+/// other counts than the model. `who` begins the messages, as in "SolverSemiImplicit.step".
+NOVAPHY_API void check_step(const char* who, const Model& model, const SimState& state_in,
+                            const SimState& state_out, const Contacts* contacts, float dt);
 
-/// Copies bodies and joints, which a particle step leaves where they are. Nothing when the states are the same object.
+/// Copies bodies and joints, which a particle step leaves where they are. Nothing when the states are the
+/// same object.
 NOVAPHY_API void carry_over(const SimState& state_in, SimState& state_out);
 
 }  // namespace novaphy::semi_implicit

@@ -7,7 +7,8 @@
 namespace novaphy::collision::formula {
 
 /// Distance of a point from a surface, m (negative inside), and the outward unit normal there.
-template <class T> struct SurfaceDistance {
+template <class T>
+struct SurfaceDistance {
   T distance;
   Vec3T<T> normal;
 };
@@ -18,8 +19,8 @@ Vec3T<T> direction_or(const Vec3T<T>& a, const T& length_of_a, const Vec3T<T>& f
   return select(length_of_a > T(1e-8f), a / length_of_a, fallback);
 }
 
-/// The plane z = 0. Width and length both positive: a sheet of that size, whose distance is unsigned, so it never
-/// repels from below; otherwise a half space.
+/// The plane z = 0. Width and length both positive: a sheet of that size, whose distance is unsigned, so it
+/// never repels from below; otherwise a half space.
 template <class T>
 SurfaceDistance<T> plane_distance(const Vec3T<T>& x, const T& width, const T& length) {
   const T zero = T(0.0f), half = T(0.5f);
@@ -36,7 +37,8 @@ SurfaceDistance<T> box_distance(const Vec3T<T>& x, const Vec3T<T>& half) {
   const Vec3T<T> beyond{max(q.x, zero), max(q.y, zero), max(q.z, zero)};
   const T distance = length(beyond) + min(max(q.x, max(q.y, q.z)), zero);
 
-  const Vec3T<T> nearest{min(max(x.x, -half.x), half.x), min(max(x.y, -half.y), half.y), min(max(x.z, -half.z), half.z)};
+  const Vec3T<T> nearest{min(max(x.x, -half.x), half.x), min(max(x.y, -half.y), half.y),
+                         min(max(x.z, -half.z), half.z)};
   const Vec3T<T> outward = normalize(x - nearest);
 
   const Vec3T<T> face_x{select(x.x < zero, -one, one), zero, zero};
@@ -58,13 +60,15 @@ SurfaceDistance<T> sphere_distance(const Vec3T<T>& x, const T& radius) {
   return {from_centre - radius, direction_or(x, from_centre, up)};
 }
 
-/// A capsule along z about the origin: the points within `radius` of the segment from -half_height to half_height.
+/// A capsule along z about the origin: the points within `radius` of the segment from -half_height to
+/// half_height.
 template <class T>
 SurfaceDistance<T> capsule_distance(const Vec3T<T>& x, const T& radius, const T& half_height) {
   const T zero = T(0.0f), one = T(1.0f);
   const auto above = x.z > half_height;
   const auto below = x.z < -half_height;
-  const Vec3T<T> from_segment{x.x, x.y, select(above, x.z - half_height, select(below, x.z + half_height, zero))};
+  const Vec3T<T> from_segment{x.x, x.y,
+                              select(above, x.z - half_height, select(below, x.z + half_height, zero))};
   const T from_axis = length(from_segment);
   const Vec3T<T> along_axis{zero, zero, select(below, -one, one)};
   return {from_axis - radius, direction_or(from_segment, from_axis, along_axis)};

@@ -7,10 +7,13 @@
 namespace novaphy::semi_implicit::formula {
 
 /// Position [m] and velocity [m/s].
-template <class T> struct ParticleMotion { Vec3T<T> q, qd; };
+template <class T>
+struct ParticleMotion {
+  Vec3T<T> q, qd;
+};
 
-/// The new velocity comes from the force [N] at the old position, the new position from the new velocity. A particle of
-/// inverse mass 0 feels neither force nor gravity. Speeds are capped at `max_velocity`.
+/// The new velocity comes from the force [N] at the old position, the new position from the new velocity. A
+/// particle of inverse mass 0 feels neither force nor gravity. Speeds are capped at `max_velocity`.
 template <class T>
 ParticleMotion<T> integrate_particle(const ParticleMotion<T>& now, const Vec3T<T>& force, const T& inv_mass,
                                      const Vec3T<T>& gravity, const T& max_velocity, const T& dt) {
