@@ -168,13 +168,13 @@ TEST_CASE("the runtime itself publishes the task pool") {
 TEST_CASE("discovery of all fixture plugins takes less than 5 ms") {
   { const WithRuntime warm; }
   double best = 1e9;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 20; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     const WithRuntime runtime;
     best = std::min(
         best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
   }
-  MESSAGE("best of 5: " << best << " ms");
+  MESSAGE("best of 20: " << best << " ms");
 #ifdef NDEBUG
   CHECK(best < 5.0);
 #endif
