@@ -146,6 +146,8 @@ OVERWRITES = {
     "mass": ("particle_inv_mass", lambda b: lambda: b.model.particle_inv_mass.assign([0.5])),
     "radius": ("particle_radius", lambda b: lambda: b.model.particle_radius.assign([0.2])),
     "gravity": ("gravity", lambda b: lambda: b.model.set_gravity((0, 0, -1.62))),
+    "view taken after the recording": (
+        "particle_q", lambda b: lambda: b.states[0].particle_q.numpy(writable=True).__setitem__((0, 1), 3.0)),
     "held view of the start velocity": ("particle_qd", lambda b: held_view(b.states[0].particle_qd)),
     "held view of the start position": ("particle_q", lambda b: held_view(b.states[0].particle_q)),
     "held view of a state in between": ("particle_q", lambda b: held_view(b.states[7].particle_q)),
