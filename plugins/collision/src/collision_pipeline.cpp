@@ -30,12 +30,13 @@ std::int64_t moving_pairs(const Model& model) {
   return count;
 }
 
-void require_no_rigid_contact(const Model& model) {
+void warn_of_rigid_contact(const Model& model) {
   const std::int64_t count = moving_pairs(model);
-  NOVAPHY_REQUIRE(count == 0, ErrorKind::unsupported_feature, "CollisionPipeline: the model has ", count,
-                  " candidate pairs of colliding shapes, and contact between shapes is not generated yet; "
-                  "build the shapes "
-                  "with has_shape_collision=False, or pass rigid_contact_max=0 to leave them out");
+  if (count == 0) return;
+  log(LogLevel::warn,
+      text("CollisionPipeline: contact between shapes is not generated yet, so ", count,
+           count == 1 ? " pair" : " pairs",
+           " of colliding shapes will pass through each other; rigid_contact_max=0 accepts this"));
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ CollisionPipeline::CollisionPipeline(std::shared_ptr<Model> model, const Collisi
     : model_(std::move(model)), config_(config) {
   require_finite_margin(config_.soft_contact_margin);
   require_particle_distance_functions(*model_);
-  if (config_.rigid_contact_max != 0) require_no_rigid_contact(*model_);
+  if (config_.rigid_contact_max != 0) warn_of_rigid_contact(*model_);
 }
 
 CollisionPipeline::~CollisionPipeline() = default;

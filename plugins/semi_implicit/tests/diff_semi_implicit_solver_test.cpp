@@ -81,6 +81,17 @@ TEST_CASE(
   CHECK(ball.contacts->recorded_copy != copy);
 }
 
+TEST_CASE("contacts that somebody can write unseen are copied at every step") {
+  Ball ball;
+  ball.contacts->soft_contact_normal.storage()->mark_escaped();
+  nova::Tape tape;
+  const nova::TapeScope recording(tape);
+  ball.solver->step(*ball.states[0], *ball.states[1], nullptr, ball.contacts.get(), kBallStep);
+  const auto copy = ball.contacts->recorded_copy;
+  ball.solver->step(*ball.states[1], *ball.states[2], nullptr, ball.contacts.get(), kBallStep);
+  CHECK(ball.contacts->recorded_copy != copy);
+}
+
 TEST_CASE("a position overwritten before backward is an error") {
   Ball ball;
   nova::Tape tape;

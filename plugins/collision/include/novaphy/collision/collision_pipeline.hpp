@@ -16,8 +16,9 @@ namespace novaphy {
 /// other yet. One thread a pipeline.
 class NOVAPHY_API CollisionPipeline final : public ICollisionPipeline {
  public:
-  /// Throws Error(unsupported_feature) for a shape type that particles can not touch yet, and for candidate
-  /// pairs of shapes unless `rigid_contact_max` is 0; Error(value) for a margin that is not finite.
+  /// Throws Error(unsupported_feature) for a shape type that particles can not touch yet, Error(value) for a
+  /// margin that is not finite. Logs one line when the model has candidate pairs of shapes, unless
+  /// `rigid_contact_max` is 0.
   CollisionPipeline(std::shared_ptr<Model> model, const CollisionConfig& config);
   ~CollisionPipeline() override;
 

@@ -37,8 +37,8 @@ SurfaceDistance<T> box_distance(const Vec3T<T>& x, const Vec3T<T>& half) {
   const Vec3T<T> beyond{max(q.x, zero), max(q.y, zero), max(q.z, zero)};
   const T distance = length(beyond) + min(max(q.x, max(q.y, q.z)), zero);
 
-  const Vec3T<T> nearest{min(max(x.x, -half.x), half.x), min(max(x.y, -half.y), half.y),
-                         min(max(x.z, -half.z), half.z)};
+  const Vec3T<T> nearest{min(max(-half.x, x.x), half.x), min(max(-half.y, x.y), half.y),
+                         min(max(-half.z, x.z), half.z)};
   const Vec3T<T> outward = normalize(x - nearest);
 
   const Vec3T<T> face_x{select(x.x < zero, -one, one), zero, zero};
