@@ -5,8 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from checks import check_scene, particles_unlike_free_twin
-from scenes import mixed_scene, random_scene
+from checks import TOLERANCE, check_scene, particles_unlike_free_twin, random_weights
+from compare import assert_close_to_largest
+from engine import gradient, recorded
+from scenes import mixed_scene, random_scene, read_arrays
+from twin_contact import adjoint, rollout
 from variations import VARIATIONS
 
 MARGINS = {False: 10.0, True: 0.02}
@@ -48,7 +51,34 @@ def test_external_forces(every_step):
     scene = random_scene(31, particles=300, steps=60, margin=MARGINS[every_step])
     external = np.random.default_rng(2).normal(0, 20, scene.q.shape).astype(np.float32)
     checked = check_scene(scene, 6, every_step, external)
-    assert checked.run.f[0].any()
+    got = sum(gradient(state.particle_f).astype(np.float64) for state in checked.run.states[:-1])
+    assert_close_to_largest(got, checked.gradients.external, TOLERANCE, "external force of all steps")
+
+
+def test_losses_on_velocities_and_on_states_in_between_add_up():
+    scene = random_scene(33, particles=300, steps=60)
+    weights = [random_weights(scene, k) for k in range(3)]
+    run, tape = recorded(scene, weights[0])
+    tape.backward(view_of("qd", run.states[-1]), grad=seed_of(weights[1]))
+    tape.backward(view_of("q", run.states[20]), grad=seed_of(weights[2]))
+    law = rollout(read_arrays(run.model), scene.steps, scene.dt, scene.margin)
+    first = rollout(read_arrays(run.model), 20, scene.dt, scene.margin)
+    whole, part = adjoint(law, weights[0], weights[1]), adjoint(first, weights[2])
+    for name in ("particle_q", "particle_qd"):
+        want = getattr(whole, name) + getattr(part, name)
+        assert_close_to_largest(gradient(getattr(run.states[0], name)), want, TOLERANCE, name)
+    want = whole.particle_inv_mass + part.particle_inv_mass
+    assert_close_to_largest(gradient(run.model.particle_inv_mass), want, TOLERANCE, "particle_inv_mass")
+
+
+def view_of(name, state):
+    import novaphy.diff as ndiff
+    return getattr(ndiff, f"state_particle_{name}_tensor")(state)
+
+
+def seed_of(weights):
+    from novaphy import nova
+    return nova.tensor(weights)
 
 
 @pytest.mark.parametrize("particles", [1, 15, 16, 17, 257])
