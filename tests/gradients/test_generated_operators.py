@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from ball import DT, STEPS, TARGET, make_ball, record_ball, stacked
+from checks import check_parameter
 from compare import assert_close_to_largest, assert_same_bits
-from engine import gradient
+from engine import PARAMETERS, gradient
 from scenes import Shape, random_rotation, random_scene, read_arrays, scene_of
-from twin_contact import contact_force, integrate, rollout
+from twin_contact import adjoint, contact_force, integrate, rollout
 from twin_shapes import generate
 
 
@@ -145,6 +146,23 @@ def test_the_fused_step_and_its_gradient(scene, inputs, steps):
         return (rollout(model, steps, scene.dt, 0.0, True, external=c).q[-1],)
 
     compare_gradients((x, v, f), (inputs[0], inputs[1], force), roll, (weights,), f"{steps} fused steps")
+
+
+def test_the_fused_step_differentiates_the_models_parameters(scene, inputs):
+    """Over one step a parameter does not move the contact geometry, so the adjoint with fixed records is exact."""
+    import novaphy.diff as ndiff
+    from novaphy import nova
+    model = scene.build()
+    x, v, f = tensors(*inputs)
+    weights = np.random.default_rng(9).normal(size=scene.q.shape).astype(np.float32)
+    with nova.Tape() as tape:
+        q, _ = ndiff.integrate_particles_with_static_contacts_generated(model, x, v, f, 0.0, scene.dt)
+    tape.backward(q, grad=seed_tensor(weights))
+    law = rollout(read_arrays(model), 1, scene.dt, 0.0, True, external=inputs[2])
+    want = adjoint(law, weights)
+    for name in PARAMETERS:
+        check_parameter(model, want, tape, name)
+        assert gradient(getattr(model, name)) is not None, name
 
 
 def test_the_fused_step_is_the_two_operators_one_after_the_other(scene, inputs):
