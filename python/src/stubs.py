@@ -14,6 +14,8 @@ import re
 import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
+from typing import Iterable
 
 import pybind11_stubgen
 
@@ -116,6 +118,19 @@ def qualified(source: str, public: str, homes: dict[str, str]) -> str:
     return re.sub(rf"(?<![\w.])(?:[\w.]+\.)?({classes})(?=[\]\s|,():]|$)", replace, source, flags=re.M)
 
 
+def extension_stub(extension: ModuleType, names: Iterable[str]) -> str:
+    """The stub of an extension, with the classes that it gives to public modules counted as its own."""
+    classes = [value for value in (getattr(extension, name) for name in names) if isinstance(value, type)]
+    modules = [made.__module__ for made in classes]
+    for made in classes:
+        made.__module__ = extension.__name__
+    try:
+        return "\n".join(generate(extension.__name__).values())
+    finally:
+        for made, module in zip(classes, modules):
+            made.__module__ = module
+
+
 def public_stubs() -> dict[str, str]:
     """Stubs of the lazy modules by file name."""
     _lazy.extension("nova")  # first, so that the signatures of the others can name its classes
@@ -124,7 +139,7 @@ def public_stubs() -> dict[str, str]:
     imports: dict[str, set[str]] = {public: set() for public in PUBLIC}
     bodies = {public: OWN.get(public, "") for public in PUBLIC}
     for module, names in sorted(by_module.items()):
-        text = "\n".join(generate(_lazy.extension(module).__name__).values())
+        text = extension_stub(_lazy.extension(module), names)
         lines, found = definitions(text)
         for name, public in sorted(names.items()):
             source = "\n".join(signature_types(line, public, homes) for line in found[name].split("\n"))
