@@ -237,6 +237,20 @@ TEST_CASE("an intermediate that asks for it keeps its gradient; a new recording 
   }
 }
 
+TEST_CASE("an intermediate that is written again keeps the gradient of its last value only") {
+  Tensor x = scalars({2}, true), z = scalars({1}, true), y = scalars({0}, true), loss;
+  Tape tape;
+  {
+    TapeScope scope(tape);
+    launch(twice(), {x}, {y}, 1);
+    loss = sum(y);
+    launch(twice(), {z}, {y}, 1);
+  }
+  tape.backward(loss);
+  CHECK(gradient(x) == std::vector<float>{2});
+  CHECK_FALSE(y.grad().has_value());
+}
+
 TEST_CASE("a second backward on one recording doubles the gradient, zero clears it") {
   Tensor x = scalars({3}, true), y = scalars({0});
   Tape tape;

@@ -104,9 +104,9 @@ void Backward::run_record(Record& record, std::uint32_t index) {
     if (array.cotangent == nullptr) continue;
     seeded |= std::uint64_t{1} << k;
     seeds[k] = array.cotangent;
+    if (array.last_writer == index) keep_intermediate(array);
     if (!adds(program.outputs[k])) {
       // what stood here before was overwritten, so its cotangent starts from nothing again
-      keep_intermediate(array);
       owned[k] = array.cotangent;
       array.cotangent = nullptr;
       continue;
