@@ -82,7 +82,10 @@ def _flights(figure, axes, trajectories):
 def _loss_inset(axes, losses):
     inset = axes.inset_axes((0.36, 0.735, 0.38, 0.235))
     inset.set_facecolor(PAPER)
-    inset.semilogy(range(len(losses)), losses, color=ACCENT, linewidth=1.8)
+    inset.plot(range(len(losses)), losses, color=ACCENT, linewidth=1.8)
+    if max(losses) > 30 * min(losses):  # over more than a decade the fall shows on a logarithmic axis only
+        inset.set_yscale("log")
+        inset.yaxis.set_major_formatter("{x:g}")
     inset.set_title("loss: squared distance to the target, m$^2$", fontsize=9, color=INK, loc="left")
     inset.set_xlabel("iteration", fontsize=8, color=INK, labelpad=1)
     inset.tick_params(labelsize=8, colors=INK)
