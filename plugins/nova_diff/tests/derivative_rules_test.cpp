@@ -40,8 +40,12 @@ template <class F>
 Kernel two(F f) {
   return binary("k", f);
 }
-Vec3E planar(Expr a, Expr b) { return {a, b, 0.0f}; }
-Expr clamp(Expr a) { return min(max(Expr(-1.0f), a), 1.0f); }
+Vec3E planar(Expr a, Expr b) {
+  return {a, b, 0.0f};
+}
+Expr clamp(Expr a) {
+  return min(max(Expr(-1.0f), a), 1.0f);
+}
 
 // clang-format off
 std::vector<Case> table() {
@@ -151,7 +155,7 @@ TEST_CASE("a conditional over one array in both arms has the gradient of the arm
   }
 }
 
-TEST_CASE("traced min and max treat zeros of both signs and NaN as the float functions do") {
+TEST_CASE("traced min and max are those of the C library, and of two zeros they give the second") {
   const Kernel low = binary("low", [](Expr a, Expr b) { return min(a, b); }),
                high = binary("high", [](Expr a, Expr b) { return max(a, b); });
   const float some[] = {
@@ -168,8 +172,10 @@ TEST_CASE("traced min and max treat zeros of both signs and NaN as the float fun
   };
   for (std::size_t i = 0; i < a.size(); ++i) {
     INFO(a[i], " and ", b[i]);
-    CHECK(same(values(smaller)[i], novaphy::min(a[i], b[i])));
-    CHECK(same(values(larger)[i], novaphy::max(a[i], b[i])));
+    // the C library leaves the sign open when both are zero, and compilers swap the operands
+    const bool zeros = a[i] == 0 && b[i] == 0;
+    CHECK(same(values(smaller)[i], zeros ? b[i] : std::fmin(a[i], b[i])));
+    CHECK(same(values(larger)[i], zeros ? b[i] : std::fmax(a[i], b[i])));
   }
 }
 

@@ -107,8 +107,6 @@ std::vector<float> ball_like_run(std::int64_t n, std::int64_t shapes) {
 
 }  // namespace
 
-
-
 TEST_CASE("a scatter adds in element order, whatever the order of the elements, and skips negative indices") {
   for (const unsigned seed : {1u, 2u, 3u}) {
     const Springs springs(40, 300, seed);

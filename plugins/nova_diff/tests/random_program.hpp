@@ -148,10 +148,10 @@ std::vector<T> evaluate(const Program& p, const std::vector<T>& inputs) {
         v[i] = std::fabs(a);
         break;
       case Op::min:
-        v[i] = std::isnan(a) ? b : std::isnan(b) ? a : a <= b ? a : b;
+        v[i] = std::isnan(a) ? b : std::isnan(b) ? a : a < b ? a : b;
         break;
       case Op::max:
-        v[i] = std::isnan(a) ? b : std::isnan(b) ? a : a >= b ? a : b;
+        v[i] = std::isnan(a) ? b : std::isnan(b) ? a : a > b ? a : b;
         break;
       case Op::zmul:
         v[i] = a == 0 ? T(0) : a * b;

@@ -351,8 +351,8 @@ class Operand {
 /// Runs a kernel over `rows` rows (and `domain_count` domain rows) and records it on this thread's open tape.
 /// Throws Error(shape_mismatch), Error(type), Error(device_mismatch) or Error(index), naming kernel,
 /// argument, what was given and what is wanted, before anything is written.
-/// An output may be the very array of a row input: the input is then the value before the launch, with its own
-/// cotangent. That is how a step can leave the total force in the array of the external force.
+/// An output may be the very array of a row input: the input is then the value before the launch, with its
+/// own cotangent. That is how a step can leave the total force in the array of the external force.
 NOVAPHY_API void launch(const Kernel& kernel, std::span<const Operand> inputs,
                         std::span<const Operand> outputs, std::int64_t rows, std::int64_t domain_count = 0);
 inline void launch(const Kernel& kernel, std::initializer_list<Operand> inputs,

@@ -81,7 +81,7 @@ enum class Op : std::uint8_t {
   sqrt,
   abs,
   min,
-  max,   ///< C fmin and fmax; of zeros with unlike signs the first, as the C library gives it
+  max,   ///< C fmin and fmax; of equal operands (zeros of unlike sign) the second
   zmul,  ///< a == 0 ? 0 : a * b
   zdiv,  ///< a == 0 ? 0 : a / b
   mul_add,
