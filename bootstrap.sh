@@ -193,7 +193,7 @@ run_tests() {
 
 run_demo() {
   build
-  "$python" python/demos/diff/demo_diffsim_ball.py --headless 30 --plot diffsim_ball.png
+  "$python" python/demos/diff/demo_diffsim_ball.py --headless 250 --plot diffsim_ball.png
 }
 
 run_bench() {
