@@ -21,7 +21,8 @@ usage: ./bootstrap.sh COMMAND
 
   demo                 build, train the thrown ball without a window, print the falling loss, write the picture
   test [--all]         build, then the C++ tests, the C++ tests under the address and undefined-behaviour
-                       sanitizers, and the Python tests; --all adds a debug build and the thread sanitizer
+                       sanitizers, and the Python tests; --all adds the slow Python tests, a debug build and the
+                       thread sanitizer
   build                only install what is missing and build into build/release and .venv
   bench [--with-peers] timings with their targets; --with-peers also times Newton, in an environment of its own
   check                say whether the tools of this machine are new enough; installs nothing
@@ -180,14 +181,14 @@ cxx_tests() {
 }
 
 run_tests() {
-  local preset presets=(asan) failed=()
-  case "${1:-}" in '') ;; --all) presets=(asan dev tsan) ;; *) die "test knows --all, not '$1'" ;; esac
+  local preset presets=(asan) slow=() failed=()
+  case "${1:-}" in '') ;; --all) presets=(asan dev tsan) slow=(--all) ;; *) die "test knows --all, not '$1'" ;; esac
   build
   for preset in "${presets[@]}"; do cxx_tests "$preset"; done
   say "C++ tests of $release"
   ctest --test-dir $release --no-tests=error --output-on-failure -j "$(nproc)" || failed+=("the C++ tests of $release")
   say "Python tests"
-  "$python" -m pytest -q || failed+=("the Python tests")
+  "$python" -m pytest -q "${slow[@]}" || failed+=("the Python tests")
   [ ${#failed[@]} = 0 ] || { for preset in "${failed[@]}"; do say "FAILED: $preset" >&2; done; exit 1; }
 }
 
