@@ -62,8 +62,7 @@ const RecordedContacts& recorded(const Contacts& contacts) {
     return *kept;
   auto copy = copy_of(contacts);
   const RecordedContacts& made = *copy;
-  // the copy is a cache in the object: contents and meaning of the Contacts stay as they are
-  const_cast<Contacts&>(contacts).recorded_copy = std::move(copy);
+  contacts.recorded_copy = std::move(copy);
   return made;
 }
 

@@ -13,8 +13,9 @@ namespace novaphy {
 
 // Scalar operations that formulas use on both kinds of scalar. A formula never branches on a value: it selects.
 inline float select(bool condition, float a, float b) { return condition ? a : b; }
-inline float min(float a, float b) { return std::fmin(a, b); }
-inline float max(float a, float b) { return std::fmax(a, b); }
+// As C fmin and fmax for NaN; of two zeros the second, whatever the compiler and its flags (fmin leaves that open).
+inline float min(float a, float b) { return a < b || b != b ? a : b; }
+inline float max(float a, float b) { return a > b || b != b ? a : b; }
 inline float abs(float a) { return std::fabs(a); }
 inline float sqrt(float a) { return std::sqrt(a); }
 inline float fma(float a, float b, float c) { return std::fma(a, b, c); }

@@ -163,7 +163,7 @@ class NOVAPHY_API Contacts : public ArraySet {
   /// Raised by every collide() and clear(): a recording keeps one copy of the records per value.
   std::uint64_t generation = 0;
   /// That copy; the runtime never looks inside.
-  std::shared_ptr<void> recorded_copy;
+  mutable std::shared_ptr<void> recorded_copy;
 
   using ArraySet::visit;
   void visit(const Visitor& visitor) override;

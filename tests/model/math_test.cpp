@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the scalar and vector operations that force laws are written with.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "novaphy/math.hpp"
+
+namespace {
+
+const float kNan = std::numeric_limits<float>::quiet_NaN();
+
+TEST_CASE("min and max return the second of two zeros, so that debug and release builds agree") {
+  CHECK(std::signbit(novaphy::min(0.0f, -0.0f)));
+  CHECK_FALSE(std::signbit(novaphy::min(-0.0f, 0.0f)));
+  CHECK(std::signbit(novaphy::max(0.0f, -0.0f)));
+  CHECK_FALSE(std::signbit(novaphy::max(-0.0f, 0.0f)));
+}
+
+TEST_CASE("min and max return the number when the other is not one, as C fmin and fmax do") {
+  CHECK(novaphy::min(kNan, 2.0f) == 2.0f);
+  CHECK(novaphy::min(2.0f, kNan) == 2.0f);
+  CHECK(novaphy::max(kNan, 2.0f) == 2.0f);
+  CHECK(novaphy::max(2.0f, kNan) == 2.0f);
+  CHECK(std::isnan(novaphy::max(kNan, kNan)));
+}
+
+TEST_CASE("normalize leaves the zero vector zero, and makes a zero quaternion the identity") {
+  const novaphy::Vec3f v = normalize(novaphy::Vec3f{0.0f, 0.0f, 0.0f});
+  CHECK((v.x == 0.0f && v.y == 0.0f && v.z == 0.0f));
+  const novaphy::Quatf q = normalize(novaphy::Quatf{0.0f, 0.0f, 0.0f, 0.0f});
+  CHECK((q.x == 0.0f && q.y == 0.0f && q.z == 0.0f && q.w == 1.0f));
+}
+
+TEST_CASE("a matrix product is a chain of fma over the inner index, the only contraction") {
+  const float e = 1.0f + 0x1p-12f;  // e * e needs more than 24 bits
+  const novaphy::Mat33f a{{{e, -1.0f, 0.0f}, {0.0f, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}}};
+  const novaphy::Mat33f b{{{e, 0.0f, 0.0f}, {e * e, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}}};
+  CHECK((a * b).m[0][0] == std::fma(-1.0f, e * e, e * e));
+  const novaphy::Mat33f c{{{1.0f, e, 0.0f}, {0.0f, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}}};
+  const novaphy::Mat33f d{{{-(e * e), 0.0f, 0.0f}, {e, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}}};
+  CHECK((c * d).m[0][0] == std::fma(e, e, -(e * e)));
+  CHECK((c * d).m[0][0] != 0.0f);
+}
+
+TEST_CASE("rotating by a quaternion and back returns the vector") {
+  const novaphy::Quatf q = normalize(novaphy::Quatf{0.1f, -0.2f, 0.3f, 0.9f});
+  const novaphy::Vec3f v{1.0f, 2.0f, -3.0f};
+  const novaphy::Vec3f back = rotate_inverse(q, rotate(q, v));
+  CHECK(back.x == doctest::Approx(v.x).epsilon(1e-6));
+  CHECK(back.y == doctest::Approx(v.y).epsilon(1e-6));
+  CHECK(back.z == doctest::Approx(v.z).epsilon(1e-6));
+}
+
+}  // namespace
