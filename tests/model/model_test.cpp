@@ -120,9 +120,14 @@ TEST_CASE("gravity is set for one world or for all") {
 
 TEST_CASE("a cloned model is equal and shares no memory") {
   ModelBuilder b = full_scene();
-  b.add_custom_array(
-      {.info = {.name = "colour", .dtype = DType::f32, .frequency = Frequency::particle, .width = 3},
-       .default_row = {1, 0, 0}});
+  // assigned field by field: g++ 12 takes the unnamed strings of a braced temporary for uninitialised
+  CustomArray colour;
+  colour.info.name = "colour";
+  colour.info.dtype = DType::f32;
+  colour.info.frequency = Frequency::particle;
+  colour.info.width = 3;
+  colour.default_row = {1, 0, 0};
+  b.add_custom_array(colour);
   const auto m = b.finalize({}, true);
   const auto copy = m->clone();
   m->visit([&](const ArrayInfo& info, const DeviceArray& array) {
