@@ -10,6 +10,13 @@ and why something is not.
 import importlib as _importlib
 
 from . import _core
+
+if _core.__file__ is None:  # only stubs: this is the source folder, found because it is the current one
+    raise ImportError(
+        f"novaphy: {__path__[0]} is the source folder, without the compiled part; install it (pip install .) and "
+        "start Python in another folder"
+    )
+
 from ._config import config
 from ._core import (
     Axis,

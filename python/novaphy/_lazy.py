@@ -86,6 +86,7 @@ def _import_extension(name: str, folder: str) -> Any:
         path = os.path.join(folder, name + suffix)
         if os.path.exists(path):
             spec = importlib.util.spec_from_file_location(name, path)
+            assert spec is not None and spec.loader is not None  # the suffix is that of an extension
             loaded = importlib.util.module_from_spec(spec)
             sys.modules[name] = loaded
             try:

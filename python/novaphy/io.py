@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json as _json
 import os as _os
+import zipfile as _zipfile
 from typing import Any
 
 import numpy as _np
@@ -56,12 +57,14 @@ def dump_states(
 def load_states(path: str | _os.PathLike[str]) -> dict[str, Any]:
     """The arrays of dump_states() by name, and its meta as a dict under "meta"."""
     try:
+        with _zipfile.ZipFile(path):  # numpy.load would also take a lone array
+            pass
         with _np.load(path, allow_pickle=False) as file:
             out: dict[str, Any] = {name: file[name] for name in file.files}
-    except (ValueError, EOFError) as error:
-        raise ParseError(f"load_states: {_os.fspath(path)} is no NPZ file: {error}") from None
-    if _META in out:
-        out[_META] = _json.loads(str(out[_META]))
+        if _META in out:
+            out[_META] = _json.loads(str(out[_META]))
+    except (ValueError, EOFError, _zipfile.BadZipFile) as error:
+        raise ParseError(f"load_states: {_os.fspath(path)} is no NPZ file of dump_states(): {error}") from None
     return out
 
 

@@ -100,6 +100,24 @@ def load(name: str) -> None:
     _runtime.load(name)
 
 
+def _names(argument: str, given: Iterable[str]) -> _builtins.list[str]:
+    """Several names; text alone would fall apart into letters."""
+    names = [given] if isinstance(given, str) else _builtins.list(given)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"plugins.configure: {argument} wants names of plugins or modules, got {name!r}")
+    return names
+
+
+def _folders(argument: str, given: Iterable[str | _os.PathLike[str]] | str | _os.PathLike[str]) -> _builtins.list[str]:
+    """Several folders as absolute paths, or one."""
+    folders = [given] if isinstance(given, (str, _os.PathLike)) else _builtins.list(given)
+    for folder in folders:
+        if not isinstance(folder, (str, _os.PathLike)):
+            raise TypeError(f"plugins.configure: {argument} wants folders, got {folder!r}")
+    return [_os.path.abspath(folder) for folder in folders]
+
+
 def add_search_path(folder: str | _os.PathLike[str]) -> None:
     """A further folder with plugins. Before the first use of any; NovaPhyError afterwards."""
     configure(paths=[folder])
@@ -107,24 +125,26 @@ def add_search_path(folder: str | _os.PathLike[str]) -> None:
 
 def configure(
     *,
-    paths: Iterable[str | _os.PathLike[str]] = (),
-    enable: Iterable[str] | None = None,
-    disable: Iterable[str] = (),
+    paths: Iterable[str | _os.PathLike[str]] | str | _os.PathLike[str] = (),
+    enable: Iterable[str] | str | None = None,
+    disable: Iterable[str] | str = (),
     config: dict[str, dict[str, Any]] | str | _os.PathLike[str] | None = None,
-    allow_writable: Iterable[str | _os.PathLike[str]] = (),
+    allow_writable: Iterable[str | _os.PathLike[str]] | str | _os.PathLike[str] = (),
 ) -> None:
     """Settings of the plugin system, before the first use of any plugin; NovaPhyError afterwards.
 
     paths: further folders. enable: exactly these plugins or modules and what they require. disable: these
     not. config: options by plugin, or the path of a host configuration file. allow_writable: folders whose
-    files others may write.
+    files others may write. One name or folder may stand without a list around it.
     """
     is_file = config is not None and not isinstance(config, dict)
+    if is_file and not isinstance(config, (str, _os.PathLike)):
+        raise TypeError(f"plugins.configure: config wants a dict or the path of a file, got {config!r}")
     _runtime.configure(
-        paths=[_os.path.abspath(path) for path in paths],
-        enable=None if enable is None else _builtins.list(enable),
-        disable=_builtins.list(disable),
+        paths=_folders("paths", paths),
+        enable=None if enable is None else _names("enable", enable),
+        disable=_names("disable", disable),
         config_json=_json.dumps(config) if isinstance(config, dict) else "",
         config_file=_os.path.abspath(config) if is_file else "",
-        allow_writable=[_os.path.abspath(path) for path in allow_writable],
+        allow_writable=_folders("allow_writable", allow_writable),
     )

@@ -26,6 +26,11 @@ def test_a_file_that_is_no_npz_is_a_parse_error(tmp_path):
     path.write_text("hello")
     with pytest.raises(novaphy.ParseError, match="text.npz is no NPZ file"):
         novaphy.io.load_states(path)
+    np.save(tmp_path / "lone.npy", np.zeros(3))
+    (tmp_path / "cut.npz").write_bytes(b"PK\x03\x04 and no more")
+    for name in ("lone.npy", "cut.npz"):
+        with pytest.raises(novaphy.ParseError, match=f"{name} is no NPZ file of dump_states"):
+            novaphy.io.load_states(tmp_path / name)
     with pytest.raises(FileNotFoundError):
         novaphy.io.load_states(tmp_path / "absent.npz")
 

@@ -2,6 +2,10 @@
 """Importing the package: what it may not load, and what the lazy modules hold."""
 
 import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -90,3 +94,24 @@ def test_a_star_import_takes_what_can_load():
     names = {}
     exec("from novaphy.solvers import *", names)
     assert "SolverSemiImplicit" in names and "DiffSemiImplicitSolver" in names
+
+
+def test_the_source_folder_says_that_it_is_not_compiled(tmp_path):
+    source = Path(__file__).resolve().parents[1]
+    done = subprocess.run(
+        [sys.executable, "-S", "-B", "-c", "import novaphy"],
+        cwd=source,
+        capture_output=True,
+        text=True,
+        env={"PATH": os.environ["PATH"]},
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"ImportError: novaphy: {source / 'novaphy'} is the source folder, without the compiled part; install it "
+        "(pip install .) and start Python in another folder"
+    )
+
+
+def test_a_folder_of_the_same_name_does_not_shadow_the_package(run_python, tmp_path):
+    (tmp_path / "novaphy").mkdir()
+    assert run_python("import novaphy; print(novaphy.version())").strip() == novaphy.__version__

@@ -189,3 +189,27 @@ def test_provenance_names_commit_plugins_tier_threads_and_scene(model):
     assert record["scene_hash"] == novaphy.scene_hash(model)
     model.soft_contact_ke = 5.0
     assert novaphy.scene_hash(model) != record["scene_hash"]
+
+
+def test_one_name_or_folder_needs_no_list_around_it(run_python):
+    out = run_python("""
+import novaphy
+novaphy.plugins.configure(disable="nova_diff", paths="more")
+print({row.module: row.state for row in novaphy.plugins.report()}["nova"])
+print([place["path"] for place in novaphy._core.runtime.search_places()][0])
+""").split()
+    assert out[0] == "disabled" and out[1].endswith("/more")
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"disable": [3]}, "plugins.configure: disable wants names of plugins or modules, got 3"),
+        ({"paths": [3]}, "plugins.configure: paths wants folders, got 3"),
+        ({"config": 3}, "plugins.configure: config wants a dict or the path of a file, got 3"),
+    ],
+)
+def test_settings_of_a_wrong_type_are_named(settings, message):
+    with pytest.raises(TypeError) as caught:
+        plugins.configure(**settings)
+    assert str(caught.value) == message

@@ -26,6 +26,6 @@ def load(name: str) -> ModuleType:
         import difflib
 
         near = difflib.get_close_matches(name, names(), 1)
-        hint = f"did you mean '{near[0]}'? " if near else ""
-        raise ValueError(f"no example '{name}'; {hint}There are: {', '.join(names())}")
+        hint = f"did you mean '{near[0]}'? There are: " if near else "there are: "
+        raise ValueError(f"no example '{name}'; {hint}{', '.join(names())}")
     return importlib.import_module(f"{__name__}.{name}")

@@ -5,10 +5,60 @@ from __future__ import annotations
 
 import argparse
 import functools
+import importlib.util
+import os
 import sys
 from typing import Any, Callable, Iterator
 
-from .. import NovaPhyError, PluginNotAvailableError, config, viewer
+from .. import Device, NovaPhyError, PluginNotAvailableError, config, viewer
+
+
+def _count(text: str) -> int:
+    """An option's number of at least 0."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"wants a whole number of at least 0, got {text!r}")
+    return number
+
+
+def _output(text: str) -> str:
+    """An option's file, refused before hours of work are done for it."""
+    folder = os.path.dirname(os.path.abspath(text))
+    if not text or os.path.isdir(text):
+        raise argparse.ArgumentTypeError(f"wants the name of a file, got {text!r}")
+    if not os.path.isdir(folder):
+        raise argparse.ArgumentTypeError(f"the folder {folder} does not exist")
+    if not os.access(text if os.path.exists(text) else folder, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{os.path.abspath(text)} cannot be written")
+    return text
+
+
+def _picture(text: str) -> str:
+    """The same for a picture, which also needs matplotlib and a name that it knows."""
+    if not can_draw():
+        raise argparse.ArgumentTypeError("needs matplotlib: pip install 'novaphy[plot]'")
+    from matplotlib.figure import Figure
+
+    kinds = Figure().canvas.get_supported_filetypes()
+    kind = os.path.splitext(text)[1].lower().removeprefix(".")
+    if kind and kind not in kinds:
+        raise argparse.ArgumentTypeError(f"{text!r} ends in none of {', '.join(sorted(kinds))}")
+    return _output(text)
+
+
+def _device(text: str) -> Device:
+    try:
+        return Device(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def can_draw() -> bool:
+    """Whether matplotlib, an extra, is installed."""
+    return importlib.util.find_spec("matplotlib") is not None
 
 
 def parser(name: str, description: str) -> argparse.ArgumentParser:
@@ -16,11 +66,11 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
     out = argparse.ArgumentParser(prog=name, description=description)
     out.add_argument(
         "--headless",
-        type=int,
+        type=_count,
         metavar="N",
         help="no window: train N iterations (0 = only the initial rollout)",
     )
-    out.add_argument("--dump-states", metavar="PATH", help="write the trajectory to an NPZ file")
+    out.add_argument("--dump-states", type=_output, metavar="PATH", help="write the trajectory to an NPZ file")
     out.add_argument(
         "--check-grad",
         "--check-gradient",
@@ -28,26 +78,29 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
         dest="check_grad",
         help="compare the gradient with finite differences; exit code 1 when they disagree",
     )
-    out.add_argument("--plot", metavar="PATH", help="write the picture here")
-    out.add_argument("--device", help="cpu (default) or cuda:N")
+    out.add_argument("--plot", type=_picture, metavar="PATH", help="write the picture here")
+    out.add_argument("--device", type=_device, help="cpu (default) or cuda:N")
     out.add_argument(
         "--viewer", choices=("gl", "null"), default="gl", help="what to draw with when not headless"
     )
     out.add_argument("--no-jit", action="store_true", help="run generated kernels in the interpreter")
-    out.add_argument("--seed", type=int, help="start from a randomly disturbed guess")
+    out.add_argument("--seed", type=_count, metavar="N", help="start from a randomly disturbed guess")
     return out
 
 
 def reporting(main: Callable[..., int]) -> Callable[..., int]:
-    """An error of NovaPhy becomes one line and exit code 1."""
+    """What the user can mend becomes one line and exit code 1; Ctrl-C ends with the shell's code for it."""
 
     @functools.wraps(main)
     def run(argv: list[str] | None = None) -> int:
         try:
             return main(argv)
-        except NovaPhyError as error:
+        except (NovaPhyError, OSError) as error:
             print(error, file=sys.stderr)
             return 1
+        except KeyboardInterrupt:
+            print("interrupted; nothing was written", file=sys.stderr)
+            return 130
 
     return run
 

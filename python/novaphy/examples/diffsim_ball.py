@@ -189,7 +189,9 @@ def main(argv=None):
         print(f"wrote {os.path.abspath(options.dump_states)}")
 
     picture = options.plot or ("diffsim_ball.png" if options.headless is None else None)
-    if picture:
+    if picture and not _command_line.can_draw():
+        print("no picture: matplotlib is not installed; pip install 'novaphy[plot]'")
+    elif picture:
         from ._ball_picture import draw
 
         draw(
