@@ -34,12 +34,16 @@ class Connected {
 };
 
 template <class Element>
-void check_column(const Arguments& check, const ArrayInfo& info, const std::vector<Element>& column,
+void check_length(const Arguments& check, const ArrayInfo& info, const std::vector<Element>& column,
                   std::int64_t rows) {
   const auto want = static_cast<std::size_t>(rows * info.width);
   check.require(column.size() == want, ErrorKind::value, "column ", info.name, " has ", column.size(),
                 " values: want ", want, ", ", info.width, " for each of ", rows,
                 " (only add_* calls may change the length)");
+}
+
+template <class Element>
+void check_finite(const Arguments& check, const ArrayInfo& info, const std::vector<Element>& column) {
   if constexpr (std::is_same_v<Element, float>)
     for (std::size_t i = 0; i < column.size(); ++i)
       check.require(std::isfinite(column[i]), ErrorKind::value, info.name, " is ", column[i], " in row ",
@@ -89,9 +93,9 @@ std::shared_ptr<Model> ModelBuilder::finalize(Device device, bool requires_grad)
   model->particle_max_radius =
       particle_radius.empty() ? 0.0f : *std::max_element(particle_radius.begin(), particle_radius.end());
 
-  ModelBuilder whole(*this);
-  whole.complete();
   const Arguments check("finalize");
+  ModelBuilder whole(*this);
+  whole.append_ends();
   const auto rows_of = [&](Frequency frequency) {
     return frequency == Frequency::shape_pair
                ? static_cast<std::int64_t>(whole.shape_contact_pairs.size() / 2)
@@ -99,10 +103,15 @@ std::shared_ptr<Model> ModelBuilder::finalize(Device device, bool requires_grad)
   };
   const ArrayInfo* info = built_in_arrays(ArrayOwner::model).data();
 #define X(name, dtype, frequency, width, doc) \
-  check_column(check, *info++, whole.name, rows_of(Frequency::frequency));
+  check_length(check, *info++, whole.name, rows_of(Frequency::frequency));
 #include "novaphy/model_arrays.inc"
+  check_labels();
   check_references();
   check_joints();
+  whole.derive();
+  info = built_in_arrays(ArrayOwner::model).data();
+#define X(name, dtype, frequency, width, doc) check_finite(check, *info++, whole.name);
+#include "novaphy/model_arrays.inc"
 
   info = built_in_arrays(ArrayOwner::model).data();
 #define X(name, dtype, frequency, width, doc) \
@@ -117,25 +126,40 @@ std::shared_ptr<Model> ModelBuilder::finalize(Device device, bool requires_grad)
   return model;
 }
 
-/// What depends on all rows together.
-void ModelBuilder::complete() {
-  const Arguments check("finalize");
-  check.positive("particle_max_velocity", particle_max_velocity);
+/// The columns that only a whole model has, with their final lengths.
+void ModelBuilder::append_ends() {
+  Arguments("finalize").positive("particle_max_velocity", particle_max_velocity);
   particle_inv_mass = reciprocals(particle_mass);
   body_inv_mass = reciprocals(body_mass);
-  body_inv_inertia.clear();
-  for (int i = 0; i < body_count(); ++i) {
-    const bool moves = body_mass[static_cast<std::size_t>(i)] > 0;
-    append(body_inv_inertia, moves ? inverse(row<Mat33f>(body_inertia, i)).value_or(Mat33f{}) : Mat33f{});
-  }
+  body_inv_inertia.assign(9 * body_mass.size(), 0.0f);
   joint_q_start.push_back(joint_coord_count());
   joint_qd_start.push_back(joint_dof_count());
   articulation_start.push_back(joint_count());
   if (gravity.empty()) append(gravity, default_gravity);
-  shape_contact_pairs =
-      contact_pairs({shape_body, shape_world, shape_collision_group, shape_flags, shape_filter_pairs_});
   soft_contact_material = {1000, 10, 1000, 0.5f, 0};
   particle_contact_material = {1000, 100, 100, 0.5f, 0, 0};
+}
+
+/// What follows from several columns together, once they are known to be in order.
+void ModelBuilder::derive() {
+  for (int i = 0; i < body_count(); ++i)
+    if (body_mass[static_cast<std::size_t>(i)] > 0)
+      set_row(body_inv_inertia, i, inverse(row<Mat33f>(body_inertia, i)).value_or(Mat33f{}));
+  shape_contact_pairs =
+      contact_pairs({shape_body, shape_world, shape_collision_group, shape_flags, shape_filter_pairs_});
+}
+
+void ModelBuilder::check_labels() const {
+  const auto as_many = [](const char* name, const std::vector<std::string>& labels, int rows) {
+    Arguments("finalize")
+        .require(labels.size() == static_cast<std::size_t>(rows), ErrorKind::value, name, " has ",
+                 labels.size(), " entries: want ", rows, " (only add_* calls may change the length)");
+  };
+  as_many("body_label", body_label, body_count());
+  as_many("shape_label", shape_label, shape_count());
+  as_many("joint_label", joint_label, joint_count());
+  as_many("articulation_label", articulation_label, articulation_count());
+  as_many("world_label", world_label, world_count());
 }
 
 /// Columns are public: what they point at must exist, and nothing may weigh less than nothing.
@@ -155,6 +179,11 @@ void ModelBuilder::check_references() const {
   check_indices(check, "tet_indices", tet_indices, 0, particle_count(), "particles");
   check_indices(check, "shape_body", shape_body, -1, body_count(), "bodies");
   check_indices(check, "joint_parent", joint_parent, -1, body_count(), "bodies");
+  check_indices(check, "joint_articulation", joint_articulation, -1, articulation_count(), "articulations");
+  check_indices(check, "joint_q_start", joint_q_start, 0, joint_coord_count() + 1, "places");
+  check_indices(check, "joint_qd_start", joint_qd_start, 0, joint_dof_count() + 1, "places");
+  check_indices(check, "articulation_start", articulation_start, 0, joint_count(), "joints");
+  check_indices(check, "articulation_end", articulation_end, 1, joint_count() + 1, "places");
   for (int i = 0; i < joint_count(); ++i) {
     const int child = joint_child[static_cast<std::size_t>(i)];
     check.require(child >= 0 && child < body_count(), ErrorKind::value, "joint ", i, " ('",

@@ -75,6 +75,15 @@ Vec3f fused(const Mat33f& matrix, const Vec3f& v) {
   return {component(0), component(1), component(2)};
 }
 
+/// Indices are int32, and a cell has up to five tetrahedra: a grid beyond this is a slip of the pen.
+constexpr double kMaxCells = 1e8;
+
+void check_size(const Arguments& check, int dim_x, int dim_y, int dim_z) {
+  const double cells = 1.0 * dim_x * dim_y * dim_z;
+  check.require(cells <= kMaxCells, ErrorKind::value, "dim_x, dim_y and dim_z make ", cells,
+                " cells: want at most ", kMaxCells);
+}
+
 }  // namespace
 
 /// One edge for every side of the triangles since `first_triangle`, in the order in which the sides are first
@@ -114,6 +123,7 @@ void ModelBuilder::add_particle_grid(const ParticleGrid& grid) {
   check.at_least("dim_x", grid.dim_x, 1);
   check.at_least("dim_y", grid.dim_y, 1);
   check.at_least("dim_z", grid.dim_z, 1);
+  check_size(check, grid.dim_x, grid.dim_y, grid.dim_z);
   check.positive("cell_x", grid.cell_x);
   check.positive("cell_y", grid.cell_y);
   check.positive("cell_z", grid.cell_z);
@@ -151,6 +161,7 @@ void ModelBuilder::add_soft_grid(const SoftGrid& grid) {
   check.at_least("dim_x", grid.dim_x, 1);
   check.at_least("dim_y", grid.dim_y, 1);
   check.at_least("dim_z", grid.dim_z, 1);
+  check_size(check, grid.dim_x, grid.dim_y, grid.dim_z);
   check.positive("cell_x", grid.cell_x);
   check.positive("cell_y", grid.cell_y);
   check.positive("cell_z", grid.cell_z);
@@ -214,6 +225,7 @@ void ModelBuilder::add_cloth_grid(const ClothGrid& grid) {
   const Arguments check("add_cloth_grid");
   check.at_least("dim_x", grid.dim_x, 1);
   check.at_least("dim_y", grid.dim_y, 1);
+  check_size(check, grid.dim_x, grid.dim_y, 1);
   check.positive("cell_x", grid.cell_x);
   check.positive("cell_y", grid.cell_y);
   check.finite("pos", grid.pos);

@@ -119,6 +119,8 @@ int ModelBuilder::append_joint(const Arguments& check, JointType type, int paren
                 ": want parent -1 (the world) for a kinematic body");
   const int linear = static_cast<int>(linear_axes.size()), angular = static_cast<int>(angular_axes.size());
   const AxisCount want = axes_of(type);
+  check.require(want.linear >= 0 || type == JointType::D6, ErrorKind::value, "type is ",
+                static_cast<int>(type), ": want a JointType, 0 to 6");
   if (type == JointType::D6)
     check.require(linear <= 3 && angular <= 3, ErrorKind::value, "a D6 joint got ", linear, " linear and ",
                   angular, " angular axes: want at most 3 of each");

@@ -82,6 +82,8 @@ void ModelBuilder::add_builder(const ModelBuilder& builder, const std::optional<
                 name_of(builder.up_axis_), ": want ", name_of(up_axis_), ", as here");
   check.require(builder.world_count() == 0, ErrorKind::value, "the builder has ", builder.world_count(),
                 " worlds of its own: want a builder without worlds, they do not nest");
+  check.require(current_world_ < world_count(), ErrorKind::generic, "world ", current_world_,
+                " has begun and is gone: want a builder that was not moved from");
   const Transformf pose = check.pose("xform", xform);
   std::vector<CustomArray> arrays = custom_arrays_;
   for (const CustomArray& spec : builder.custom_arrays_) {

@@ -18,6 +18,16 @@ std::string indices(std::initializer_list<int> values) {
   return out + ")";
 }
 
+/// Beyond this the square of a side leaves float32.
+constexpr double kLongestSide = 1e18;
+
+void check_span(const Arguments& check, const char* element, std::initializer_list<int> particles,
+                double longest_side) {
+  if (!(longest_side <= kLongestSide))
+    check.refuse(ErrorKind::degenerate_element, element, " ", indices(particles), " has a longest side of ",
+                 longest_side, " m: want at most ", kLongestSide);
+}
+
 }  // namespace
 
 int ModelBuilder::add_particle(const Vec3f& pos, const Vec3f& vel, double mass, std::optional<double> radius,
@@ -117,6 +127,7 @@ double ModelBuilder::append_triangle(const Arguments& check, int i, int j, int k
   check.finite("tri_lift", lift);
   const TriangleRest rest =
       triangle_rest<T>(row<Vec3f>(particle_q, i), row<Vec3f>(particle_q, j), row<Vec3f>(particle_q, k));
+  check_span(check, "triangle", {i, j, k}, rest.longest_side);
   if (rest.area <= kSmallestShare * rest.longest_side * rest.longest_side)
     check.refuse(ErrorKind::degenerate_element, "triangle ", indices({i, j, k}), " has area ", rest.area,
                  " m^2 and a longest side of ", rest.longest_side,
@@ -181,6 +192,7 @@ double ModelBuilder::append_tetrahedron(const Arguments& check, int i, int j, in
   const TetrahedronRest rest = tetrahedron_rest(row<Vec3f>(particle_q, i), row<Vec3f>(particle_q, j),
                                                 row<Vec3f>(particle_q, k), row<Vec3f>(particle_q, l));
   const double smallest = kSmallestShare * rest.longest_side * rest.longest_side * rest.longest_side;
+  check_span(check, "tetrahedron", {i, j, k, l}, rest.longest_side);
   if (std::abs(rest.volume) <= smallest)
     check.refuse(ErrorKind::degenerate_element, "tetrahedron ", indices({i, j, k, l}), " has volume ",
                  rest.volume, " m^3 and a longest side of ", rest.longest_side,

@@ -9,6 +9,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "novaphy/device.hpp"
@@ -127,6 +129,15 @@ class NOVAPHY_API DeviceArray {
   /// Zeroed.
   DeviceArray(DType dtype, Shape shape, Device device = {});
   DeviceArray(std::shared_ptr<Storage> storage, DType dtype, Shape shape);
+  DeviceArray(const DeviceArray&) = default;
+  DeviceArray& operator=(const DeviceArray&) = default;
+  /// A handle that was moved from is empty.
+  DeviceArray(DeviceArray&& other) noexcept : DeviceArray() { swap(other); }
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    DeviceArray taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
   template <class T>
   static DeviceArray from(std::span<const T> values, Shape shape) {
     DeviceArray out(dtype_of<T>::value, shape);
@@ -144,8 +155,8 @@ class NOVAPHY_API DeviceArray {
   const std::shared_ptr<Storage>& storage() const noexcept { return storage_; }
   std::uint64_t version() const noexcept { return storage_ ? storage_->version() : 0; }
 
-  /// All elements. T is the element type, or a packed struct of them (Vec3f for rows of three floats).
-  /// Throws Error(type) when T does not fit.
+  /// All elements. T is the element type, an enumeration of it, or a packed struct of floats (Vec3f for rows of three).
+  /// Throws Error(type) when T does not fit; a type that no array holds (double) does not compile.
   template <class T>
   std::span<const T> read() const {
     check_view<T>();
@@ -171,9 +182,24 @@ class NOVAPHY_API DeviceArray {
  private:
   template <class T>
   void check_view() const {
-    bool fits = sizeof(T) % size_of(dtype_) == 0 && bytes() % sizeof(T) == 0;
-    if constexpr (ArrayElement<T>) fits = dtype_of<T>::value == dtype_;
+    const bool fits = dtype_ == viewed_dtype<T>() && bytes() % sizeof(T) == 0;
     if (!fits) [[unlikely]] fail_view(sizeof(T));
+  }
+  template <class T>
+  static constexpr DType viewed_dtype() {
+    if constexpr (ArrayElement<T>) {
+      return dtype_of<T>::value;
+    } else if constexpr (std::is_enum_v<T>) {
+      return dtype_of<std::underlying_type_t<T>>::value;
+    } else {
+      static_assert(std::is_class_v<T>, "arrays hold float, int32, uint32 and uint8");
+      return DType::f32;
+    }
+  }
+  void swap(DeviceArray& other) noexcept {
+    std::swap(storage_, other.storage_);
+    std::swap(shape_, other.shape_);
+    std::swap(dtype_, other.dtype_);
   }
   [[noreturn]] void fail_view(std::size_t element) const;
   std::shared_ptr<Storage> storage_;

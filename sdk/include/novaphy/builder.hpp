@@ -219,7 +219,9 @@ class NOVAPHY_API ModelBuilder {
   void append_coords(JointType type, const std::vector<JointDofConfig>& dofs, int linear);
   void append_rows_of(const ModelBuilder& other, const std::string& label_prefix);
   void move_rows_of(const ModelBuilder& other, const Transformf& pose);
-  void complete();
+  void append_ends();
+  void derive();
+  void check_labels() const;
   void check_references() const;
   void check_joints() const;
 
