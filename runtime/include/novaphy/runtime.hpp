@@ -15,9 +15,8 @@
 
 namespace novaphy {
 
-/// Where a module stands. found -> rejected | skipped | disabled | blocked | ready -> loading -> loaded |
-/// unavailable | failed
-/// -> stopped.
+/// Where a module stands: found -> rejected | skipped | disabled | blocked | ready; ready -> loading -> loaded |
+/// unavailable | failed; loaded -> stopped.
 enum class PluginState : int {
   found = 0,  ///< manifest seen, not planned yet
   rejected,   ///< its manifest is wrong, or it is built for another ABI

@@ -28,10 +28,12 @@ class NOVAPHY_API ICollisionPipeline {
   virtual void collide(const SimState& state, Contacts& contacts) = 0;
 };
 
+/// Makes pipelines. Any thread.
 class NOVAPHY_API ICollisionPipelineFactory {
  public:
   static constexpr const char* kId = "novaphy.ICollisionPipeline/1";
   virtual ~ICollisionPipelineFactory();
+  /// Throws Error(value) for a margin that is not finite, Error(unsupported_feature) for shapes that it does not know.
   virtual std::unique_ptr<ICollisionPipeline> create(std::shared_ptr<Model> model, const CollisionConfig& config) = 0;
 };
 

@@ -23,10 +23,12 @@ struct DemoArray {
   DeviceArray array;
 };
 
+/// One scene that can be trained. The host calls it from one thread; every function may throw Error.
 class NOVAPHY_API IDemo {
  public:
   static constexpr const char* kId = "novaphy.IDemo/1";
   virtual ~IDemo();
+  /// One line: what is to be seen.
   virtual std::string summary() const = 0;
   /// Called once before iterate(): builds the scene.
   virtual void build(const DemoOptions& options) = 0;

@@ -17,7 +17,8 @@ NOVAPHY_API void log(LogLevel level, std::string_view message);
 NOVAPHY_API void set_log_level(LogLevel level);
 NOVAPHY_API LogLevel log_level();
 
-/// Receives every line that passes the level; null restores the default. `sink` is called under a lock.
+/// Receives every line that passes the level; null restores the default. `sink` is called under the log's lock: it
+/// must not log, nor wait for a thread that may.
 using LogSink = void (*)(void* context, LogLevel level, const char* message);
 NOVAPHY_API void set_log_sink(LogSink sink, void* context);
 

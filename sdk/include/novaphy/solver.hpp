@@ -28,12 +28,14 @@ class NOVAPHY_API ISolver {
 /// Whose derivative a solver's gradient is.
 enum class Differentiability : int { none = 0, exact, surrogate, frozen };
 
+/// What a kind of solver steps, for lists and checks before one is made.
 struct SolverTraits {
   std::string summary;
   bool particles = false, bodies = false, articulations = false;
   Differentiability differentiable = Differentiability::none;
 };
 
+/// Makes solvers of one kind. Any thread.
 class NOVAPHY_API ISolverFactory {
  public:
   static constexpr const char* kId = "novaphy.ISolverFactory/1";

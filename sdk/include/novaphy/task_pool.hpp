@@ -10,6 +10,7 @@
 namespace novaphy {
 
 /// Plugins start no threads of their own. Results must not depend on the number of threads: cut work by data only.
+/// parallel_for may be called from any thread, also inside a body; set_thread_count only while no work runs.
 class NOVAPHY_API ITaskPool {
  public:
   static constexpr const char* kId = "novaphy.ITaskPool/1";
@@ -17,11 +18,11 @@ class NOVAPHY_API ITaskPool {
 
   /// Calls body(context, begin, end) for consecutive ranges of at most `grain` rows that cover [0, n). Ranges start at
   /// multiples of `grain` whatever the thread count. Runs on the calling thread when n <= grain. An exception in a body
-  /// is rethrown here.
+  /// is rethrown here. Throws Error(value) for a grain below 1.
   virtual void parallel_for(std::int64_t n, std::int64_t grain, void (*body)(void* context, std::int64_t begin, std::int64_t end),
                             void* context) = 0;
   virtual int thread_count() const noexcept = 0;
-  /// At least 1. Default: the machine's processors.
+  /// Throws Error(value) below 1. Default: NOVAPHY_NUM_THREADS, else the processors that this process may use.
   virtual void set_thread_count(int count) = 0;
 };
 
