@@ -67,7 +67,7 @@ void dump_arrays(const fs::path& folder, const std::vector<DemoArray>& arrays, c
                             {"dtype", to_string(item.array.dtype())}};
   }
   const json out = {{"arrays", described}, {"provenance", provenance(origin, runtime, common)}};
-  const std::string text = out.dump(2) + "\n";
+  const std::string text = printed(out);
   write_file(folder / "states.json", text.data(), text.size());
 }
 

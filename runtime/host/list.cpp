@@ -29,7 +29,7 @@ void print_json(const Runtime& runtime, const std::vector<ReportRow>& rows) {
   for (const SearchPlace& place : runtime.search_places())
     out["searched"].push_back(
         {{"path", place.path}, {"label", place.label}, {"exists", place.exists}, {"found", place.found}});
-  std::cout << out.dump(2) << "\n";
+  std::cout << printed(out);
 }
 
 void print_table(const Runtime& runtime, const std::vector<ReportRow>& rows) {

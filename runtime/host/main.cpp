@@ -4,6 +4,7 @@
 #include <exception>
 #include <iostream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "novaphy/log.hpp"
 #include "verbs.hpp"
@@ -80,6 +81,10 @@ Runtime& start_runtime(const Common& common) {
   }
 }
 
+std::string printed(const nlohmann::json& document) {
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace novaphy::host
 
 int main(int argc, char** argv) {
@@ -91,6 +96,9 @@ int main(int argc, char** argv) {
     return exit.code;
   } catch (const std::exception& error) {
     std::cerr << "novaphy-host: " << error.what() << "\n";
+    return kPluginFailed;
+  } catch (...) {
+    std::cerr << "novaphy-host: a plugin threw something that is no exception object\n";
     return kPluginFailed;
   }
 }

@@ -87,13 +87,11 @@ int run(const RunOptions& options, const Common& common) {
     dump_arrays(options.dump_folder, arrays, {options.demo, iterations}, runtime, common);
   }
   if (common.json) {
-    std::cout << nlohmann::json{{"demo", options.demo},
-                                {"iterations", iterations},
-                                {"losses", losses},
-                                {"loss", loss},
-                                {"dump", options.dump_folder}}
-                     .dump(2)
-              << "\n";
+    std::cout << printed({{"demo", options.demo},
+                          {"iterations", iterations},
+                          {"losses", losses},
+                          {"loss", loss},
+                          {"dump", options.dump_folder}});
     return kOk;
   }
   std::cout << fmt::format("after {} iterations  loss {}\n", iterations, loss);

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct Exit {
   int code;
   std::string message;
 };
+
+/// The document as text with a last line break; bytes that are no UTF-8 (of a path) become U+FFFD.
+std::string printed(const nlohmann::json& document);
 
 /// A verb's work; returns the exit code.
 using Action = std::function<int()>;

@@ -18,12 +18,8 @@ Action add_why(CLI::App& app, const Common& common) {
     const std::vector<std::string> lines = runtime.why(*name);
     const std::string reason = runtime.why_not(*name);
     if (common.json) {
-      std::cout << nlohmann::json{{"name", *name},
-                                  {"can_load", reason.empty()},
-                                  {"reason", reason},
-                                  {"steps", lines}}
-                       .dump(2)
-                << "\n";
+      std::cout << printed(
+          {{"name", *name}, {"can_load", reason.empty()}, {"reason", reason}, {"steps", lines}});
     } else {
       for (const std::string& line : lines) std::cout << line << "\n";
     }

@@ -83,6 +83,31 @@ TEST_CASE("links are followed, one file counts once, and a link to nothing is sa
                                                 ": is a link to something that does not exist"});
 }
 
+TEST_CASE("a place that is no folder, or is the plugin's own folder, is said") {
+  const test::ScratchFolder folder;
+  folder.write_plugin("vbd", "plugins");
+  folder.write("file", "");
+  const test::WithEnvironment data("XDG_DATA_HOME", "/nonexistent"),
+      path("NOVAPHY_PLUGIN_PATH", folder.str("file") + ":" + folder.str("plugins/vbd"));
+  RuntimeOptions options;
+  options.paths = {""};
+  options.manifests = {""};
+  const Discovery found = discover(options, {});
+  REQUIRE(found.files.size() == 1);
+  CHECK(lines(found.files[0]) == "NP101 : cannot be read: No such file or directory");
+  CHECK(found.notes == std::vector<std::string>{
+                           folder.str("file") + ": cannot be searched: Not a directory",
+                           folder.str("plugins/vbd/vbd.novaplugin.json") +
+                               ": lies in the folder that is searched and is not read; search the folder "
+                               "above, " +
+                               folder.str("plugins")});
+}
+
+TEST_CASE("without a home there is no place for the user's plugins") {
+  const test::WithoutEnvironment data("XDG_DATA_HOME"), home("HOME");
+  for (const SearchPlace& place : discover({}, {}).places) CHECK(place.label != "user data");
+}
+
 TEST_CASE("a manifest whose folder has another name is refused and not passed over") {
   const test::ScratchFolder folder;
   folder.write_plugin("vbd");

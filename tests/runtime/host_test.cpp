@@ -12,6 +12,7 @@ using nlohmann::json;
 using test::HostResult;
 using test::run_host;
 using test::ScratchFolder;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -121,6 +122,27 @@ TEST_CASE("a folder that cannot be written is an error with its name") {
   const HostResult r = run_host("run halving --iterations 0 --log off --dump-states " + file + "/x");
   CHECK(r.code == 1);
   CHECK(r.err == "novaphy-host: cannot make the folder " + file + "/x: Not a directory\n");
+}
+
+TEST_CASE("a demo that throws no exception object ends in one line") {
+  const HostResult r =
+      run_host("run throwing --log off", std::string(NOVAPHY_BUILD_DIR) + "/tests/plugins/ill_mannered");
+  CHECK(r.code == 1);
+  CHECK(r.err == "novaphy-host: a plugin threw something that is no exception object\n");
+}
+
+TEST_CASE("list --json is valid where a path is no UTF-8") {
+  const ScratchFolder folder;
+  fs::create_directory(folder.path() / "a\xff");
+  folder.write_plugin("here", "a\xff");
+  const HostResult r = run_host("list --json", folder.str("a\xff"));
+  CHECK(r.code == 0);
+  bool seen = false;
+  const json out = json::parse(r.out);
+  for (const json& row : out["modules"])
+    seen = seen ||
+           (row["plugin"] == "here" && row["path"] == folder.str("a\xef\xbf\xbd/here/here.novaplugin.json"));
+  CHECK(seen);
 }
 
 TEST_CASE("a demo that does not exist is NP408 with the nearest one") {

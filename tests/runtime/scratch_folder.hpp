@@ -51,8 +51,7 @@ class ScratchFolder {
 /// Sets a variable of the environment and restores it.
 class WithEnvironment {
  public:
-  WithEnvironment(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before, was_set_ = true;
+  WithEnvironment(const char* name, const std::string& value) : WithEnvironment(name) {
     setenv(name, value.c_str(), 1);
   }
   ~WithEnvironment() {
@@ -64,10 +63,21 @@ class WithEnvironment {
   WithEnvironment(const WithEnvironment&) = delete;
   WithEnvironment& operator=(const WithEnvironment&) = delete;
 
+ protected:
+  explicit WithEnvironment(const char* name) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before, was_set_ = true;
+  }
+
  private:
   const char* name_;
   std::string before_;
   bool was_set_ = false;
+};
+
+/// Removes a variable of the environment and restores it.
+class WithoutEnvironment : public WithEnvironment {
+ public:
+  explicit WithoutEnvironment(const char* name) : WithEnvironment(name) { unsetenv(name); }
 };
 
 }  // namespace test

@@ -118,6 +118,11 @@ novaphy_status ModuleHost::publish(void* ctx, const char* interface_id, const ch
     if (interface_id == nullptr || name == nullptr || object == nullptr)
       return plugin_detail::fill(error, NOVAPHY_E_STATE,
                                  "publish was called with null; give an interface id, a name and an object");
+    for (const Published& item : host.published_)
+      if (item.interface_id == interface_id && item.name == name)
+        return plugin_detail::fill(
+            error, NOVAPHY_E_STATE,
+            text("publish was called twice for ", interface_id, " '", name, "'; publish it once").c_str());
     host.published_.push_back({interface_id, name, object});
     return NOVAPHY_OK;
   } catch (...) {

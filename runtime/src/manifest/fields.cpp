@@ -133,13 +133,13 @@ class Checker {
     if (!field.choices.empty() && std::none_of(field.choices.begin(), field.choices.end(), is_content)) {
       problems_.add(
           codes_.bad_choice, pointer,
-          "'" + content + "' is not one of " + joined({field.choices.begin(), field.choices.end()}));
+          "'" + excerpt(content) + "' is not one of " + joined({field.choices.begin(), field.choices.end()}));
     }
     if (field.rule != nullptr) follows(content, *field.rule, pointer);
   }
 
   void follows(const std::string& content, const TextRule& rule, const std::string& pointer) {
-    if (!rule.holds(content)) problems_.add(rule.code, pointer, rule.message(content));
+    if (!rule.holds(content)) problems_.add(rule.code, pointer, rule.message(excerpt(content)));
   }
 
   void each_text(const json& array, const Field& field, const std::string& pointer) {

@@ -90,8 +90,9 @@ std::string shortened(const std::string& message) {
   }
   const std::string what = wanted.empty() ? detail.substr(0, read) : wanted;
   const std::size_t begin = read + 13;
-  return where + ": " + what + "; last read " +
-         detail.substr(begin, wanted.empty() ? std::string::npos : expected - begin);
+  std::string token = detail.substr(begin, wanted.empty() ? std::string::npos : expected - begin);
+  if (token.size() > kMaxExcerpt) token = "'..." + token.substr(token.size() - kMaxExcerpt);
+  return where + ": " + what + "; last read " + token;
 }
 
 std::string size_text(std::uintmax_t bytes) {
@@ -103,10 +104,17 @@ std::string size_text(std::uintmax_t bytes) {
 json parse_json_text(const std::string& text, const JsonTextCodes& codes, Problems& problems) {
   json value;
   const std::size_t before = problems.size();
+  if (text.empty()) {
+    problems.add(codes.not_json, "", "is empty, must hold a JSON object");
+    return nullptr;
+  }
   try {
     value = json::parse(text, Follower(codes, problems));
   } catch (const json::parse_error& error) {
     problems.add(codes.not_json, "", "not valid JSON at " + shortened(error.what()));
+    return nullptr;
+  } catch (const json::out_of_range&) {
+    problems.add(codes.not_json, "", "holds a number that is too large to read; write a smaller one");
     return nullptr;
   }
   if (problems.size() > before && value.is_discarded()) return nullptr;

@@ -14,6 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr JsonTextCodes kTextCodes{"NP101", "NP102", "NP103", "NP104", "NP117"};
+constexpr std::size_t kMaxModules = 100;  // the plan follows chains of requirements on the stack
 constexpr FieldCodes kFieldCodes{"NP105", "NP106", "NP107", "NP112"};
 
 /// The value under `key`, or `fallback`. Types were checked before.
@@ -55,6 +56,10 @@ void check_modules(const json& root, Problems& problems) {
   const auto modules = root.find("modules");
   if (modules == root.end() || !modules->is_array()) return;
   if (modules->empty()) problems.add("NP107", "/modules", "must hold at least one module");
+  if (modules->size() > kMaxModules)
+    problems.add(
+        "NP117", "/modules",
+        "holds " + std::to_string(modules->size()) + " modules, the limit is " + std::to_string(kMaxModules));
   std::set<std::string> names;
   for (std::size_t i = 0; i < modules->size(); ++i) {
     const json& module = (*modules)[i];

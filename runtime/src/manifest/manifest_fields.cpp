@@ -21,9 +21,14 @@ bool holds_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_lower(c) || is_digit(c) || c == '_'; });
 }
 
+bool has_control(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; });
+}
+
 bool holds_path(std::string_view text) {
   const std::filesystem::path path(text);
-  return !text.empty() && path.is_relative() && std::find(path.begin(), path.end(), "..") == path.end();
+  return !text.empty() && !has_control(text) && path.is_relative() &&
+         std::find(path.begin(), path.end(), "..") == path.end();
 }
 
 bool holds_identifier(std::string_view text) {
@@ -56,8 +61,8 @@ bool holds_abi(std::string_view text) {
 std::string range_message(const std::string& text) {
   std::string example = ">=1.0 <2.0";
   // "^1.4" of other tools means "at least 1.4, below the next major"
-  if (const auto version = parse_range(text.starts_with("^") ? ">=" + text.substr(1) : ""))
-    example = ">=" + text.substr(1) + " <" + std::to_string(std::stoi(text.substr(1)) + 1) + ".0";
+  if (text.starts_with("^") && parse_range(">=" + text.substr(1)))
+    example = ">=" + text.substr(1) + " <" + std::to_string(std::stoll(text.substr(1)) + 1) + ".0";
   return "'" + text + "' is not a range; write '" + example + "'";
 }
 
@@ -74,13 +79,22 @@ const TextRule kAbi{"NP111", holds_abi,
                     [](const std::string& t) { return "'" + t + "' is not an ABI; write 'MAJOR.MINOR'"; },
                     "^[0-9]+\\.[0-9]+$"};
 const TextRule kPath{"NP113", holds_path,
-                     [](const std::string& t) { return "'" + t + "' leaves the plugin's folder"; },
+                     [](const std::string& t) {
+                       return t.empty()        ? "must not be empty"
+                              : has_control(t) ? "'" + t + "' holds a control character"
+                                               : "'" + t + "' leaves the plugin's folder";
+                     },
                      "^[^/].*$"};
 const TextRule kInterface{"NP114", holds_interface,
                           [](const std::string& t) { return "'" + t + "' must be 'dotted.Name/INTEGER'"; },
                           "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)+/[0-9]+$"};
-const TextRule kOneLine{"NP107", [](std::string_view t) { return t.find('\n') == std::string_view::npos; },
-                        [](const std::string&) { return std::string("must be one line"); }, "^[^\\n]*$"};
+const TextRule kOneLine{"NP107", [](std::string_view t) { return !has_control(t); },
+                        [](const std::string& t) {
+                          return std::string(t.find('\n') == std::string::npos
+                                                 ? "must hold no control characters"
+                                                 : "must be one line");
+                        },
+                        "^[^\\u0000-\\u001f\\u007f]*$"};
 const TextRule kPythonModule{
     "NP109", holds_dotted,
     [](const std::string& t) { return "'" + t + "' is not the name of a Python module"; },
@@ -95,7 +109,7 @@ const Fields& provides_fields() {
       {"interface", Kind::string, "id of the interface, such as novaphy.ISolverFactory/1", true, &kInterface},
       {"name", Kind::string, "name under which the object is found", true, &kOneLine},
       {"summary", Kind::string, "one line for lists", false, &kOneLine},
-      {"devices", Kind::strings, "devices on which it runs"},
+      {"devices", Kind::strings, "devices on which it runs", false, &kOneLine},
   };
   return fields;
 }
@@ -208,7 +222,7 @@ const Fields& manifest_fields() {
       {"authors", Kind::strings, "names", false, &kOneLine},
       {"runtime", Kind::string, "NovaPhy releases with which it works", false, &kRange},
       {"enabled", Kind::boolean, "whether it is used when the host configuration is silent"},
-      {"platforms", Kind::strings, "such as linux-x86_64; none means any"},
+      {"platforms", Kind::strings, "such as linux-x86_64; none means any", false, &kOneLine},
       {"modules", Kind::objects, "the libraries of the plugin", true, nullptr, {}, &module_fields()},
       {"config",
        Kind::object_by_name,

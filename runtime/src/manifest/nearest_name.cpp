@@ -28,6 +28,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   std::size_t best = std::max<std::size_t>(1, name.size() / 3) + 1;
   std::string nearest;
   for (const std::string& candidate : known) {
+    // each missing letter is an edit
+    if (candidate.size() + best <= name.size() || name.size() + best <= candidate.size()) continue;
     const std::size_t distance = edits(name, candidate);
     if (distance < best && distance < candidate.size()) {
       best = distance;

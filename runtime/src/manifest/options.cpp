@@ -2,6 +2,7 @@
 #include "manifest/options.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "manifest/json_text.hpp"
 
@@ -28,15 +29,16 @@ std::string with_article(const std::string& type) {
 bool is_description(const json& description) {
   if (!description.is_object() || !description.contains("default")) return false;
   const auto type = description.find("type");
+  constexpr std::array kTypes{"boolean", "integer", "number", "string", "array-of-string"};
   const auto fits = [&](const char* key, bool (json::*is)() const noexcept) {
     return !description.contains(key) || (description[key].*is)();
   };
-  return type != description.end() && type->is_string() && fits("min", &json::is_number) &&
-         fits("max", &json::is_number) && fits("enum", &json::is_array);
+  return type != description.end() && std::find(kTypes.begin(), kTypes.end(), *type) != kTypes.end() &&
+         fits("min", &json::is_number) && fits("max", &json::is_number) && fits("enum", &json::is_array);
 }
 
 std::string quoted(const json& value) {
-  return value.is_string() ? "'" + value.get<std::string>() + "'" : value.dump();
+  return value.is_string() ? "'" + excerpt(value.get<std::string>()) + "'" : value.dump();
 }
 
 }  // namespace

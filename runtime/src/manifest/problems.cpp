@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manifest/problems.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace novaphy {
+
+std::string printable(const std::string& text) {
+  using nlohmann::json;
+  // JSON's writer knows UTF-8 and escapes; what it does to quotes and backslashes is undone
+  const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string out;
+  for (std::size_t i = 1; i + 1 < quoted.size(); ++i) {
+    if (quoted[i] == '\\' && (quoted[i + 1] == '\\' || quoted[i + 1] == '"')) ++i;
+    out += quoted[i];
+  }
+  return out;
+}
+
+std::string excerpt(const std::string& text) {
+  return text.size() <= kMaxExcerpt ? text : text.substr(0, kMaxExcerpt) + "...";
+}
 
 std::string joined(const std::vector<std::string>& items, const char* separator) {
   std::string out;

@@ -10,13 +10,22 @@
 
 namespace novaphy {
 
+/// The text as one line of valid UTF-8: control characters become "\n" or "\u001b", stray bytes U+FFFD. What
+/// strangers wrote into a manifest or an error message must not break a report.
+std::string printable(const std::string& text);
+
+/// How much of a stranger's value a message repeats, in bytes.
+inline constexpr std::size_t kMaxExcerpt = 80;
+/// The text, cut to kMaxExcerpt bytes where it is longer: "abc...".
+std::string excerpt(const std::string& text);
+
 /// Collects PluginProblems about one file.
 class Problems {
  public:
   explicit Problems(std::string path) : path_(std::move(path)) {}
 
-  void add(std::string code, std::string pointer, std::string text) {
-    list_.push_back({std::move(code), path_, std::move(pointer), std::move(text)});
+  void add(std::string code, const std::string& pointer, const std::string& text) {
+    list_.push_back({std::move(code), path_, printable(pointer), printable(text)});
   }
   bool empty() const noexcept { return list_.empty(); }
   std::size_t size() const noexcept { return list_.size(); }

@@ -31,10 +31,15 @@ std::string user_name(uid_t user) {
 
 FileText read_file(const fs::path& path, std::uintmax_t limit) {
   FileText out;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // non-blocking: opening a FIFO would wait for somebody who writes
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return {{}, error_text(errno), 0};
   struct stat status {};
-  if (fstat(file, &status) == 0) out.size = static_cast<std::uintmax_t>(status.st_size);
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close(file);
+    return {{}, S_ISDIR(status.st_mode) ? error_text(EISDIR) : "Not a regular file", 0};
+  }
+  out.size = static_cast<std::uintmax_t>(status.st_size);
   std::array<char, 1 << 14> chunk{};
   ssize_t count = 0;
   while (out.text.size() <= limit && (count = read(file, chunk.data(), chunk.size())) > 0)
@@ -51,13 +56,18 @@ fs::path canonical_or_empty(const fs::path& path) {
   return error ? fs::path() : result;
 }
 
-std::vector<fs::path> sorted_entries(const fs::path& folder) {
-  std::vector<fs::path> entries;
+FolderEntries sorted_entries(const fs::path& folder) {
+  FolderEntries out;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    entries.push_back(at->path());
-  std::sort(entries.begin(), entries.end());
-  return entries;
+    out.paths.push_back(at->path());
+  if (error) out.error = error.message();
+  std::sort(out.paths.begin(), out.paths.end());
+  return out;
+}
+
+bool is_inside(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
 std::optional<std::string> distrust(const fs::path& path) {

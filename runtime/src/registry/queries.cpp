@@ -44,7 +44,14 @@ std::string Runtime::Registry::not_loaded(const PlannedModule& row) const {
   const std::string plugin = file(row).name, name = row_name(row);
   const std::string who =
       name == plugin ? "plugin '" + plugin + "'" : "module '" + name + "' of plugin '" + plugin + "'";
-  if (row.state == PluginState::ready && stopped_) return who + " isn't loaded: the runtime has stopped";
+  if (stopped_ && row.problems.empty()) return who + " isn't loaded: the runtime has stopped";
+  if (row.state == PluginState::loading)
+    return who + " isn't loaded: its load has not returned yet; ask for it afterwards";
+  if (row.state == PluginState::ready)
+    for (const std::size_t required : row.required)
+      if (rows_[required].state != PluginState::loaded)
+        return who + " isn't loaded: it requires '" + row_name(rows_[required]) +
+               "', whose load has not returned yet; ask for it afterwards";
   return who + " isn't loaded: " + state_and_reason(row.state, row.reason());
 }
 

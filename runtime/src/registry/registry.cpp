@@ -20,10 +20,6 @@ void log_refused(const ManifestFile& file) {
   for (const PluginProblem& problem : file.problems) log(LogLevel::warn, problem.line());
 }
 
-bool is_inside(const fs::path& path, const fs::path& folder) {
-  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
-}
-
 }  // namespace
 
 Runtime::Registry::Registry(const RuntimeOptions& options) : options_(options) {
@@ -54,22 +50,25 @@ void Runtime::Registry::load_startup() {
 
 void Runtime::Registry::stop() {
   const Lock lock(mutex_);
-  for (auto at = loaded_.rbegin(); at != loaded_.rend(); ++at) {
-    const std::string error = hosts_[*at]->unload();
-    if (!error.empty()) log(LogLevel::error, row_name(rows_[*at]) + ": " + error);
-    rows_[*at].state = PluginState::stopped;
+  stopped_ = true;  // nothing loads from here on: a module that unloads finds what is still loaded
+  while (!loaded_.empty()) {
+    const std::size_t index = loaded_.back();
+    loaded_.pop_back();
+    const std::string error = hosts_[index]->unload();
+    if (!error.empty()) log(LogLevel::error, printable(row_name(rows_[index]) + ": " + error));
+    for (const Provides& item : module(rows_[index]).provides)
+      published_.erase({item.interface_id, item.name});
+    rows_[index].state = PluginState::stopped;
   }
-  loaded_.clear();
   published_.clear();
-  stopped_ = true;
 }
 
 void* Runtime::Registry::find(std::string_view interface_id, std::string_view name) {
   const Lock lock(mutex_);
-  if (stopped_)
-    fail(ErrorKind::plugin_not_available, "no ", interface_id, " '", name, "': the runtime has stopped");
   const Key key{interface_id, name};
   if (const auto at = published_.find(key); at != published_.end()) return at->second;
+  if (stopped_)
+    fail(ErrorKind::plugin_not_available, "no ", interface_id, " '", name, "': the runtime has stopped");
   const PlannedModule* refused = nullptr;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (!rows_[i].module) continue;
@@ -102,7 +101,8 @@ void Runtime::Registry::require_listed() {
     bool any = false;
     for (const std::size_t index : rows) any = load_row(index) || any;
     if (any || rows.empty()) continue;
-    const std::string line = rows_[rows.front()].problems.front().line();
+    const PlannedModule& row = rows_[rows.front()];
+    const std::string line = row.problems.empty() ? not_loaded(row) : row.problems.front().line();
     if (entry.required)
       fail(ErrorKind::plugin_not_available, "NP407 ", entry.where(), ": required plugin '", entry.name,
            "' failed:\n", line);
@@ -121,11 +121,14 @@ bool Runtime::Registry::load_row(std::size_t index) {
     return false;
   }
   for (const std::size_t optional : rows_[index].optional) load_row(optional);
+  if (rows_[index].state == PluginState::loaded) return true;  // an optional module has asked for this one
   rows_[index].state = PluginState::loading;
   try {
     load_library(index);
   } catch (const LoadFailure& failure) {
     fail_row(index, failure);
+  } catch (const std::exception& error) {
+    fail_row(index, {"NP302", std::string("cannot be loaded: ") + error.what()});
   }
   return rows_[index].state == PluginState::loaded;
 }
@@ -154,7 +157,9 @@ fs::path Runtime::Registry::library_path(const PlannedModule& row) const {
   const fs::path folder = file(row).path.parent_path();
   const fs::path path = platform::canonical_or_empty(folder / library);
   if (path.empty()) throw LoadFailure{"NP301", "library " + library + " not found; was the plugin built?"};
-  if (!is_inside(path, folder))
+  if (!fs::is_regular_file(path))
+    throw LoadFailure{"NP301", "library " + library + " is not a regular file; was the plugin built?"};
+  if (!platform::is_inside(path, folder))
     throw LoadFailure{
         "NP113", "'" + library + "' is a link to " + path.string() + ", which leaves the plugin's folder"};
   Problems problems(path.string());
@@ -168,7 +173,7 @@ void Runtime::Registry::fail_row(std::size_t index, const LoadFailure& failure) 
   PlannedModule& row = rows_[index];
   const bool is_unavailable = failure.code == "NP311";
   row.state = is_unavailable ? PluginState::unavailable : PluginState::failed;
-  row.problems.push_back({failure.code, file(row).path.string(), pointer(row), failure.text});
+  row.problems.push_back({failure.code, file(row).path.string(), pointer(row), printable(failure.text)});
   if (hosts_[index]) hosts_[index]->unload();  // a module that published the wrong things has begun to work
   log(is_unavailable ? LogLevel::info : LogLevel::warn, row.problems.back().line());
   block_dependants(index);

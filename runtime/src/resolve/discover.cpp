@@ -12,13 +12,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool is_manifest(const fs::path& path) {
+  return path.filename().string().ends_with(kManifestSuffix);
+}
+
+/// `path` as seen from the current folder; as it is where there is none, or where it is empty.
+fs::path absolute_or_same(const fs::path& path) {
+  std::error_code error;
+  const fs::path out = fs::absolute(path, error);
+  return error ? path : out.lexically_normal();
+}
+
 class Search {
  public:
   explicit Search(const RuntimeOptions& options) : options_(options) {}
 
   void file(const std::string& label, const fs::path& path) {
     const fs::path canonical = platform::canonical_or_empty(path);
-    SearchPlace place{label, fs::absolute(path).lexically_normal().string(), !canonical.empty(), {}};
+    SearchPlace place{label, absolute_or_same(path).string(), !canonical.empty(), {}};
     // a file that is not there is read nevertheless: the error says why it cannot be
     read(canonical.empty() ? fs::path(place.path) : canonical, place);
     out_.places.push_back(std::move(place));
@@ -27,7 +38,11 @@ class Search {
   void folder(const std::string& label, const fs::path& path) {
     const fs::path canonical = platform::canonical_or_empty(path);
     SearchPlace place{label, path.string(), !canonical.empty(), {}};
-    for (const fs::path& entry : platform::sorted_entries(canonical)) plugin_folder(entry, place);
+    if (place.exists) {
+      const platform::FolderEntries entries = platform::sorted_entries(canonical);
+      if (!entries.error.empty()) note(place.path + ": cannot be searched: " + entries.error);
+      for (const fs::path& entry : entries.paths) plugin_folder(entry, place);
+    }
     out_.places.push_back(std::move(place));
   }
 
@@ -42,8 +57,17 @@ class Search {
       note(entry.string() + ": is a link to something that does not exist");
       return;
     }
-    for (const fs::path& inside : platform::sorted_entries(canonical)) {
-      if (!inside.filename().string().ends_with(kManifestSuffix)) continue;
+    if (is_manifest(entry)) {
+      note(entry.string() +
+           ": lies in the folder that is searched and is not read; search the folder above, " +
+           entry.parent_path().parent_path().string());
+      return;
+    }
+    if (!fs::is_directory(canonical)) return;
+    const platform::FolderEntries entries = platform::sorted_entries(canonical);
+    if (!entries.error.empty()) note(entry.string() + ": cannot be searched: " + entries.error);
+    for (const fs::path& inside : entries.paths) {
+      if (!is_manifest(inside)) continue;
       const fs::path manifest = platform::canonical_or_empty(inside);
       if (manifest.empty())
         note(inside.string() + ": is a link to something that does not exist");
@@ -89,21 +113,16 @@ void search_environment(Search& search) {
   }
 }
 
-bool is_inside(const fs::path& path, const fs::path& folder) {
-  const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return end == folder.end();
-}
-
 }  // namespace
 
 Discovery discover(const RuntimeOptions& options, const std::vector<std::string>& config_paths) {
   Search search(options);
   for (const std::string& manifest : options.manifests) search.file(options.source, manifest);
   for (const std::string& path : config_paths) search.folder(options.config_file, path);
-  for (const std::string& path : options.paths)
-    search.folder(options.source, fs::absolute(path).lexically_normal());
+  for (const std::string& path : options.paths) search.folder(options.source, absolute_or_same(path));
   search_environment(search);
-  for (const std::string& path : options.entry_point_paths) search.folder("entry points", fs::absolute(path));
+  for (const std::string& path : options.entry_point_paths)
+    search.folder("entry points", absolute_or_same(path));
   if (const fs::path data = platform::user_data_folder(); !data.empty())
     search.folder("user data", data / "novaphy/plugins");
   search.folder("beside the runtime", platform::runtime_folder() / "novaphy/plugins");
@@ -114,7 +133,8 @@ void check_trust(const fs::path& path, const std::vector<std::string>& allowed, 
   const auto distrust = platform::distrust(path);
   if (!distrust) return;
   for (const std::string& folder : allowed)
-    if (const fs::path root = platform::canonical_or_empty(folder); !root.empty() && is_inside(path, root))
+    if (const fs::path root = platform::canonical_or_empty(folder);
+        !root.empty() && platform::is_inside(path, root))
       return;
   const bool is_the_file = path == problems.path();
   problems.add("NP118", "", is_the_file ? *distrust : "'" + path.string() + "' " + *distrust);

@@ -125,7 +125,7 @@ std::vector<std::string> all_names(const std::vector<ManifestFile>& files) {
 std::string unknown_name(const std::string& what, const std::string& name,
                          const std::vector<std::string>& known) {
   const std::string nearest = did_you_mean(name, known);
-  return "no " + what + " is named '" + name + "'" +
+  return "no " + what + " is named '" + excerpt(name) + "'" +
          (!nearest.empty() ? nearest
           : known.empty()  ? "; none was found"
                            : "; there are: " + joined(known));
@@ -141,10 +141,11 @@ void check_options(const HostConfig::Options& options, const Manifest& manifest,
     if (description == manifest.config.end()) {
       std::string hint = did_you_mean(name, known);
       if (hint.empty()) hint = known.empty() ? "; it has none" : "; it has: " + joined(known);
-      problems.push_back(
-          {"NP405", options.path, pointer, "'" + manifest.name + "' has no option '" + name + "'" + hint});
+      problems.push_back({"NP405", options.path, printable(pointer),
+                          printable("'" + manifest.name + "' has no option '" + excerpt(name) + "'" + hint)});
     } else if (const std::string misfit = option_misfit(*description, value); !misfit.empty()) {
-      problems.push_back({misfit.starts_with("must be") ? "NP403" : "NP406", options.path, pointer, misfit});
+      problems.push_back(
+          {misfit.starts_with("must be") ? "NP403" : "NP406", options.path, pointer, printable(misfit)});
     }
   }
 }
@@ -178,12 +179,12 @@ void check_host_config(const HostConfig& host, const std::vector<ManifestFile>& 
   for (const auto* list : {&host.plugins, &host.disable})
     for (const HostEntry& entry : *list)
       if (entry.required && !is_known(names, entry.name))
-        problems.push_back(
-            {"NP404", entry.path, entry.pointer, unknown_name("plugin or module", entry.name, names)});
+        problems.push_back({"NP404", entry.path, entry.pointer,
+                            printable(unknown_name("plugin or module", entry.name, names))});
   for (const HostConfig::Options& options : host.options) {
     if (!is_known(plugins, options.plugin)) {
-      problems.push_back(
-          {"NP404", options.path, options.pointer, unknown_name("plugin", options.plugin, plugins)});
+      problems.push_back({"NP404", options.path, printable(options.pointer),
+                          printable(unknown_name("plugin", options.plugin, plugins))});
       continue;
     }
     const auto file = std::find_if(files.begin(), files.end(),
