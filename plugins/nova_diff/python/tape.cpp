@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <stack>
 #include <string>
 
 #include "bindings.hpp"
@@ -40,9 +41,9 @@ std::string report_text(const TapeReport& report) {
          list("gradient ends at the integers of", report.cuts);
 }
 
-/// `with nova.no_grad():`
+/// `with nova.no_grad():`, also within itself.
 struct NoGradContext {
-  std::unique_ptr<NoGrad> pause;
+  std::stack<std::unique_ptr<NoGrad>> pauses;
 };
 
 }  // namespace
@@ -78,8 +79,10 @@ void bind_tape(py::module_& m) {
 
   py::class_<NoGradContext>(m, "no_grad", "Operations of a 'with nova.no_grad():' block are not recorded.")
       .def(py::init<>())
-      .def("__enter__", [](NoGradContext& self) { self.pause = std::make_unique<NoGrad>(); })
-      .def("__exit__", [](NoGradContext& self, const py::args&) { self.pause.reset(); });
+      .def("__enter__", [](NoGradContext& self) { self.pauses.push(std::make_unique<NoGrad>()); })
+      .def("__exit__", [](NoGradContext& self, const py::args&) {
+        if (!self.pauses.empty()) self.pauses.pop();
+      });
 }
 
 }  // namespace nova::python

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tape and tensor: flags, views, copies, integers, and the texts of mistakes.
+#include <memory>
+#include <thread>
+
 #include "novaphy/nova/losses.hpp"
 #include "test_kernels.hpp"
 
@@ -99,6 +102,52 @@ TEST_CASE("nothing is recorded without a tape or under NoGrad") {
   }
   CHECK(tape.record_count() == 0);
   CHECK(values(y) == std::vector<float>{2});
+}
+
+TEST_CASE("a leaf that only a comparison or another output depends on has no gradient, not one of zeros") {
+  static const Kernel choose = binary("choose", [](Expr a, Expr b) { return select(a > 0.0f, b, b * 2.0f); });
+  static const Kernel both_outputs =
+      make_indexed_expr_kernel_typed_access_n({.name = "both",
+                                               .in = {in("a", Row::f32), in("b", Row::f32)},
+                                               .out = {out("p", Row::f32), out("q", Row::f32)}},
+                                              [](KernelScope& k) {
+                                                k.write("p", k.f32("a") * 3.0f);
+                                                k.write("q", k.f32("b") * 5.0f);
+                                              });
+  Tensor a = scalars({2}, true), b = scalars({3}, true), y = scalars({0}), p = scalars({0}), q = scalars({0});
+  a.array().named("particle_q", "state", 0);
+  Tape tape;
+  {
+    TapeScope scope(tape);
+    launch(choose, {a, b}, {y}, 1);
+    launch(both_outputs, {a, y}, {p, q}, 1);
+  }
+  tape.backward(q);
+  CHECK_FALSE(a.grad().has_value());
+  CHECK(gradient(b) == std::vector<float>{5});
+  CHECK(tape.report().leaves_without_path == std::vector<std::string>{"'particle_q' of state #0"});
+}
+
+TEST_CASE("a tape that ends on another thread than the one it is open on leaves that thread without one") {
+  auto tape = std::make_unique<Tape>();
+  tape->open();
+  std::thread([&] { tape.reset(); }).join();
+  CHECK_FALSE(is_recording());
+  CHECK(mul(scalars({3}, true), scalars({2})).item() == 6);
+  Tape next;
+  const TapeScope scope(next);
+  CHECK(is_recording());
+}
+
+TEST_CASE("one tape is open on one thread at a time") {
+  Tape tape;
+  const TapeScope scope(tape);
+  std::thread([&] {
+    check_error(ErrorKind::generic, "nova.Tape: another thread records on this tape; use one tape a thread",
+                [&] { tape.open(); });
+    check_error(ErrorKind::generic, "nova.Tape: this tape is not open on this thread", [&] { tape.close(); });
+  }).join();
+  CHECK(tape.is_open());
 }
 
 TEST_CASE("reset drops the records") {

@@ -30,6 +30,23 @@ const Adjoint* Kernel::Compiled::find(std::uint64_t wanted, std::uint64_t seeded
   return nullptr;
 }
 
+namespace {
+
+// The outputs of an adjoint program are the wanted arguments in order; without a path they have no nodes.
+std::uint64_t reached(const Program& adjoint, std::uint64_t wanted) {
+  std::uint64_t mask = 0;
+  std::size_t output = 0;
+  for (std::uint64_t left = wanted; left != 0; left &= left - 1) {
+    const Output& o = adjoint.outputs[output++];
+    const auto first = adjoint.values.begin() + static_cast<std::ptrdiff_t>(o.first_value);
+    const auto has_path = [](std::uint32_t node) { return node != kNone; };
+    if (std::any_of(first, first + o.columns * width_of(o.row), has_path)) mask |= left & ~(left - 1);
+  }
+  return mask;
+}
+
+}  // namespace
+
 const Adjoint& Kernel::Compiled::adjoint(std::uint64_t wanted, std::uint64_t seeded) const {
   if (const Adjoint* known = find(wanted, seeded)) return *known;
   const std::lock_guard lock(mutex_);
@@ -38,6 +55,7 @@ const Adjoint& Kernel::Compiled::adjoint(std::uint64_t wanted, std::uint64_t see
   made->wanted = wanted, made->seeded = seeded;
   made->program = reverse(program, wanted, seeded);
   verify(made->program);
+  made->reached = reached(made->program, wanted);
   made->code = lower(made->program);
   made->next = std::move(owner_);
   owner_ = std::move(made);

@@ -15,6 +15,7 @@ namespace nova {
 
 struct Adjoint {
   std::uint64_t wanted = 0, seeded = 0;
+  std::uint64_t reached = 0;  ///< those of `wanted` that a seeded output depends on; others are not written
   Program program;
   Code code;
   std::unique_ptr<Adjoint> next;

@@ -226,6 +226,10 @@ void launch(const Kernel& kernel, std::span<const Operand> inputs, std::span<con
     if (tape != nullptr) tape->note_output(storage, k);
   }
   execute(compiled.code, arguments.data(), results.data(), rows, domain);
+  if (tape == nullptr) return;
+  for (const Operand& output : outputs)
+    if (const auto& storage = output.array()->storage(); storage && storage->escaped())
+      tape->note_content(*storage);
 }
 
 }  // namespace nova

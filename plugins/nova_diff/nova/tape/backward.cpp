@@ -131,6 +131,7 @@ void Backward::run_adjoint(const Record& record, std::uint64_t seeded,
                            const std::array<float*, Program::kMaxArguments>& seeds) {
   const Program& program = record.kernel->program;
   const Adjoint& adjoint = record.kernel->adjoint(record.wanted, seeded);
+  if (adjoint.reached == 0) return;
   std::array<const void*, 2 * Program::kMaxArguments> arguments;
   std::array<void*, Program::kMaxArguments> results;
   std::size_t argument = 0, result = 0;
@@ -142,7 +143,8 @@ void Backward::run_adjoint(const Record& record, std::uint64_t seeded,
     }
     TapeArray& array = tape_.arrays[in[i].array];
     arguments[argument++] = array.storage->data();
-    if (record.wanted >> i & 1) results[result++] = cotangent(array);
+    if (record.wanted >> i & 1)  // an array without a path keeps no gradient, rather than one of zeros
+      results[result++] = adjoint.reached >> i & 1 ? cotangent(array) : nullptr;
   }
   for (std::size_t k = 0; k < program.outputs.size(); ++k)
     if (seeded >> k & 1) arguments[argument++] = seeds[k];
@@ -186,10 +188,11 @@ void Backward::run(std::uint32_t loss, const novaphy::DeviceArray* seed) {
   find_wanted();
   TapeArray& end = tape_.arrays[loss];
   float* const start = cotangent(end);
-  if (seed != nullptr)
-    std::memcpy(start, seed->storage()->data(), end.storage->bytes());
-  else
+  if (seed == nullptr)
     start[0] = 1.0f;
+  else if (seed->bytes() > 0)
+    std::memcpy(start, seed->storage()->data(),
+                seed->bytes());  // the loss may be the first rows of its memory
   for (std::size_t r = tape_.records.size(); r-- > 0;)
     run_record(tape_.records[r], static_cast<std::uint32_t>(r));
   report_leaves();

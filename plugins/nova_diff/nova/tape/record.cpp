@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recording: one Use per argument, versions noted as they are.
+#include <functional>
+
 #include "nova/tape/tape_state.hpp"
 #include "nova/tensor/slot.hpp"
 
@@ -48,8 +50,22 @@ std::uint32_t TapeState::array_of(const std::shared_ptr<novaphy::Storage>& stora
     TapeArray& array = arrays.emplace_back();
     array.storage = storage;
     array.starts_as_input = as_input;
+    has_external_ |= storage->is_external();
+    if (has_external_) find_overlaps(place);
   }
   return place;
+}
+
+// Only memory of another library can lie under two storages.
+void TapeState::find_overlaps(std::uint32_t at) {
+  const auto begin = [](const TapeArray& array) {
+    return static_cast<const std::byte*>(array.storage->data());
+  };
+  const auto end = [&](const TapeArray& array) { return begin(array) + array.storage->bytes(); };
+  const std::less<> before;
+  for (std::uint32_t other = 0; other < at; ++other)
+    if (before(begin(arrays[at]), end(arrays[other])) && before(begin(arrays[other]), end(arrays[at])))
+      overlaps.emplace_back(other, at);
 }
 
 void TapeState::begin_record(const std::shared_ptr<const Kernel::Compiled>& kernel, std::int64_t rows,
@@ -61,18 +77,27 @@ void TapeState::begin_record(const std::shared_ptr<const Kernel::Compiled>& kern
   record.values_needed = kernel->values_needed();
 }
 
+// Reads `array`, whose version should be `version` if the last launch that wrote it was the last writer.
+void TapeState::check_unseen(std::uint32_t at, std::uint64_t version, std::uint32_t reader) {
+  const TapeArray& array = arrays[at];
+  if (array.last_writer == kNone || unseen.array != kNone) return;
+  if (array.written_version != version) {
+    unseen = {at, array.last_writer, reader};
+  } else if (array.storage->escaped()) {
+    if (!array.written_hash || content_hash(*array.storage) != *array.written_hash)
+      unseen = {at, array.last_writer, reader, !array.written_hash};
+  }
+}
+
 void TapeState::note_input(const std::shared_ptr<novaphy::Storage>& storage, std::size_t argument) {
   if (!storage) return note_number(0);
   const std::uint32_t at = array_of(storage, true);
   TapeArray& array = arrays[at];
   const std::uint64_t version = storage->version();
-  if (array.last_writer != kNone && array.written_version != version && unseen.array == kNone)
-    unseen = {at, array.last_writer, static_cast<std::uint32_t>(records.size() - 1)};
+  check_unseen(at, version, static_cast<std::uint32_t>(records.size() - 1));
   if (records.back().values_needed >> argument & 1) {
     if (storage->escaped()) {
-      if (array.hashed_version != version)
-        array.hashed_version = version, array.hash = content_hash(*storage);
-      hashes.push_back({uses.size(), array.hash});
+      hashes.push_back({uses.size(), content_hash(*storage)});
     } else if (array.read_unhashed == kNoUse) {
       array.read_unhashed = uses.size();
     }
@@ -88,17 +113,29 @@ void TapeState::note_output(const std::shared_ptr<novaphy::Storage>& storage, st
   TapeArray& array = arrays[at];
   const std::uint64_t version = storage->version();
   const auto record = static_cast<std::uint32_t>(records.size() - 1);
-  if (adds && array.last_writer != kNone && array.written_version + 1 != version && unseen.array == kNone)
-    unseen = {at, array.last_writer, record};
+  if (adds) check_unseen(at, version - 1, record);
   array.written_version = version;
+  array.written_hash.reset();
   array.last_writer = record;
   uses.push_back({at, 0, version});
 }
 
+void TapeState::note_content(const novaphy::Storage& storage) {
+  arrays[table.find(&storage)].written_hash = content_hash(storage);
+}
+
+bool TapeState::was_written_outside(const novaphy::Storage& storage) const {
+  const std::uint32_t at = table.find(&storage);
+  if (at == kNone || arrays[at].last_writer == kNone) return false;
+  if (arrays[at].written_version != storage.version()) return true;
+  return storage.escaped() && arrays[at].written_hash && content_hash(storage) != *arrays[at].written_hash;
+}
+
 void TapeState::reset() {
-  arrays.clear(), uses.clear(), records.clear(), hashes.clear();
+  arrays.clear(), uses.clear(), records.clear(), hashes.clear(), overlaps.clear();
   table.clear(), pool.clear();
   unseen = {}, report = {};
+  first_of_block = 0, has_external_ = false;
 }
 
 }  // namespace nova

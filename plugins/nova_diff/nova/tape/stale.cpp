@@ -15,8 +15,16 @@ std::string launch_text(const TapeState& tape, std::uint32_t record) {
   return novaphy::text("launch ", record, " (", tape.records[record].kernel->program.name.view(), ")");
 }
 
-const char* advice(const novaphy::Storage& storage) {
-  if (std::string_view(storage.label.owner) == "state") return "Keep one state per substep.";
+const char* advice(const TapeState& tape, const novaphy::Storage& storage, std::uint32_t reader) {
+  if (reader < tape.first_of_block)
+    return "That launch is of an earlier 'with' block; reset the tape before recording again, or make a "
+           "new one.";
+  if (std::string_view(storage.label.owner) == "state") {
+    if (storage.label.name == "particle_f" || storage.label.name == "body_f")
+      return "A step leaves the total force there; read a clone() made before the step, and keep one state "
+             "per substep.";
+    return "Keep one state per substep.";
+  }
   return "Leave it unchanged until backward, or record again.";
 }
 
@@ -38,7 +46,7 @@ std::uint32_t culprit(const TapeState& tape, std::uint32_t array, std::uint64_t 
   const std::string where =
       writer == kNone ? "outside of the recording" : novaphy::text("at ", launch_text(tape, writer));
   fail(ErrorKind::stale_record, "Tape: ", to_string(storage.label), " was written ", where, " after ",
-       launch_text(tape, record), " had read it; its old values are gone. ", advice(storage));
+       launch_text(tape, record), " had read it; its old values are gone. ", advice(tape, storage, record));
 }
 
 bool changed(const TapeState& tape, const Record& record) {
@@ -68,17 +76,38 @@ std::uint32_t record_of(const TapeState& tape, std::size_t use) {
   return r;
 }
 
+void check_unseen_write(const TapeState& tape) {
+  if (tape.unseen.array == kNone) return;
+  const std::string array = to_string(tape.arrays[tape.unseen.array].storage->label);
+  const std::string between =
+      novaphy::text(" between ", launch_text(tape, tape.unseen.writer), ", which wrote it, and ",
+                    launch_text(tape, tape.unseen.reader), ", which read it");
+  if (tape.unseen.view_taken)
+    fail(ErrorKind::stale_record, "Tape: a writable view of ", array, " was taken", between,
+         ", so what was read cannot be trusted. Take the view before recording, or after backward.");
+  fail(ErrorKind::stale_record, "Tape: ", array, " was written outside of the recording", between,
+       "; the tape cannot see that write. Write with novaphy.diff.assign, or into another array.");
+}
+
+// Constants may overlap.
+void check_overlaps(const TapeState& tape) {
+  for (const auto& [first, second] : tape.overlaps) {
+    const TapeArray &a = tape.arrays[first], &b = tape.arrays[second];
+    const auto matters = [](const TapeArray& array) {
+      return array.last_writer != kNone || array.storage->requires_grad;
+    };
+    if (!matters(a) && !matters(b)) continue;
+    fail(ErrorKind::value, "Tape: ", to_string(a.storage->label), " and ", to_string(b.storage->label),
+         " lie over the same memory, so the tape cannot tell what a launch reads through one of them after a "
+         "write through the other. Use one tensor for that memory.");
+  }
+}
+
 }  // namespace
 
 void check_versions(const TapeState& tape) {
-  if (tape.unseen.array != kNone) {
-    const novaphy::Storage& storage = *tape.arrays[tape.unseen.array].storage;
-    fail(ErrorKind::stale_record, "Tape: ", to_string(storage.label),
-         " was written outside of the recording between ", launch_text(tape, tape.unseen.writer),
-         ", which wrote it, and ", launch_text(tape, tape.unseen.reader),
-         ", which read it; the tape cannot see that write. Write with novaphy.diff.assign, or into another "
-         "array.");
-  }
+  check_unseen_write(tape);
+  check_overlaps(tape);
   for (std::uint32_t r = 0; r < tape.records.size(); ++r) check_record(tape, r);
   for (const TapeArray& array : tape.arrays) {
     if (array.read_unhashed == kNoUse || !array.storage->escaped()) continue;
@@ -93,7 +122,7 @@ void check_versions(const TapeState& tape) {
     if (content_hash(storage) == hashed.hash) continue;
     fail(ErrorKind::stale_record, "Tape: ", to_string(storage.label),
          " was changed through a writable view after ", launch_text(tape, record_of(tape, hashed.use)),
-         " had read it; its old values are gone. ", advice(storage));
+         " had read it; its old values are gone. ", advice(tape, storage, record_of(tape, hashed.use)));
   }
 }
 

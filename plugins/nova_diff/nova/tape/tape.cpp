@@ -13,7 +13,8 @@ namespace {
 using novaphy::ErrorKind;
 using novaphy::fail;
 
-thread_local TapeState* open_tape = nullptr;
+thread_local TapeState* open_tape = nullptr;  // may be closed already: by a Tape that ended on another thread
+thread_local std::shared_ptr<TapeState> open_tape_owner;  // so that it lives as long as this thread knows it
 thread_local int no_grad_depth = 0;
 
 std::uint64_t next_serial() {
@@ -24,12 +25,14 @@ std::uint64_t next_serial() {
 }  // namespace
 
 TapeState* TapeState::active() noexcept {
-  return no_grad_depth == 0 ? open_tape : nullptr;
+  const bool records =
+      no_grad_depth == 0 && open_tape != nullptr && open_tape->open.load(std::memory_order_relaxed);
+  return records ? open_tape : nullptr;
 }
 
 struct Tape::State : TapeState {};
 
-Tape::Tape(OnOverwrite on_overwrite) : state_(std::make_unique<State>()) {
+Tape::Tape(OnOverwrite on_overwrite) : state_(std::make_shared<State>()) {
   NOVAPHY_REQUIRE(on_overwrite == OnOverwrite::error, ErrorKind::unsupported_feature,
                   "nova.Tape: on_overwrite=\"save\" is not in this version; use \"error\" and keep one state "
                   "per substep");
@@ -37,21 +40,26 @@ Tape::Tape(OnOverwrite on_overwrite) : state_(std::make_unique<State>()) {
 }
 
 Tape::~Tape() {
-  if (open_tape == state_.get()) open_tape = nullptr;
+  if (open_tape == state_.get()) open_tape = nullptr, open_tape_owner.reset();
+  state_->open = false;
 }
 
 void Tape::open() {
-  NOVAPHY_REQUIRE(open_tape == nullptr, ErrorKind::generic,
+  NOVAPHY_REQUIRE(open_tape == nullptr || !open_tape->open, ErrorKind::generic,
                   "nova.Tape: this thread records on a tape already; close that one first");
+  NOVAPHY_REQUIRE(!state_->open.exchange(true), ErrorKind::generic,
+                  "nova.Tape: another thread records on this tape; use one tape a thread");
+  state_->first_of_block = state_->records.size();
   open_tape = state_.get();
-  state_->open = true;
+  open_tape_owner = state_;
 }
 
 void Tape::close() {
   NOVAPHY_REQUIRE(open_tape == state_.get(), ErrorKind::generic,
                   "nova.Tape: this tape is not open on this thread");
-  open_tape = nullptr;
   state_->open = false;
+  open_tape = nullptr;
+  open_tape_owner.reset();
 }
 
 bool Tape::is_open() const noexcept {

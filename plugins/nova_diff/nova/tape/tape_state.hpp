@@ -3,11 +3,14 @@
 // seen.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nova/kernel/compiled.hpp"
@@ -42,8 +45,7 @@ struct TapeArray {
       kNoUse;  ///< first use whose value backward needs and that could be trusted to its version
   bool starts_as_input =
       false;  ///< it had a value before the recording wrote it: its gradient is that value's
-  // what an escaped array held
-  std::uint64_t hashed_version = ~std::uint64_t{0}, hash = 0;
+  std::optional<std::uint64_t> written_hash{};  ///< what the last launch left in an escaped array
   // during backward
   float* cotangent = nullptr;
   bool flows = false;            ///< depends on a wanted array
@@ -56,9 +58,10 @@ struct HashedUse {
   std::uint64_t hash = 0;
 };
 
-/// A write that no launch made between a recorded write and a recorded read.
+/// A write that no launch made, or could have escaped us, between a recorded write and a recorded read.
 struct UnseenWrite {
   std::uint32_t array = kNone, writer = kNone, reader = kNone;
+  bool view_taken = false;  ///< there is a writable view since, so nobody knows
 };
 
 /// Storage* -> index, open addressing.
@@ -91,6 +94,10 @@ class TapeState {
   void note_number(std::uint32_t bits) { uses.push_back({kNone, bits, 0}); }
   void note_input(const std::shared_ptr<novaphy::Storage>& storage, std::size_t argument);
   void note_output(const std::shared_ptr<novaphy::Storage>& storage, std::size_t output);
+  /// After the launch has run: remembers what an escaped output holds.
+  void note_content(const novaphy::Storage& storage);
+  /// Whether something else has written the array since the last launch that did.
+  bool was_written_outside(const novaphy::Storage& storage) const;
   void reset();
 
   std::vector<TapeArray> arrays;
@@ -98,14 +105,19 @@ class TapeState {
   std::deque<Record> records;
   std::vector<HashedUse> hashes;
   UnseenWrite unseen;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> overlaps;  ///< arrays that share memory
+  std::size_t first_of_block = 0;  ///< record with which the present or last 'with' block began
   ArrayTable table;
   CotangentPool pool;
   std::uint64_t serial = 0;  ///< which recording wrote a gradient
-  bool open = false;
+  std::atomic<bool> open = false;
   TapeReport report;
 
  private:
+  void find_overlaps(std::uint32_t at);
+  void check_unseen(std::uint32_t at, std::uint64_t version, std::uint32_t reader);
   std::uint32_t array_of(const std::shared_ptr<novaphy::Storage>& storage, bool as_input);
+  bool has_external_ = false;
 };
 
 /// Throws Error(stale_record) for the first value that backward needs and that is gone.

@@ -100,4 +100,14 @@ void assign(DeviceArray& target, const Tensor& source) {
   copy_recorded(target, source.array(), "assign");
 }
 
+// As if a launch had filled the array with that value.
+void accept_outside_write(const DeviceArray& array) {
+  TapeState* const tape = TapeState::active();
+  if (tape == nullptr || !array.storage() || !tape->was_written_outside(*array.storage())) return;
+  tape->begin_record(fill_kernel().compiled(), array.size(), 0);
+  tape->note_number(0);
+  tape->note_output(array.storage(), 0);
+  if (array.storage()->escaped()) tape->note_content(*array.storage());
+}
+
 }  // namespace nova

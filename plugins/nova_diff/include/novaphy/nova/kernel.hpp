@@ -2,9 +2,12 @@
 // Kernels: a C++ function over traced rows, recorded once, run over many rows, differentiated on demand.
 //
 //   nova::Kernel drag = nova::make_indexed_expr_kernel_typed_access_n(
-//       {.name = "drag", .in = {nova::in("v", Row::vec3), nova::in("c", Row::f32).value()}, .out =
-//       {nova::out("f", Row::vec3)}},
-//       [](nova::KernelScope& k) { const auto v = k.vec3("v"); k.write("f", v * (-k.f32("c") * length(v)));
+//       {.name = "drag",
+//        .in = {nova::in("v", Row::vec3), nova::in("c", Row::f32).value()},
+//        .out = {nova::out("f", Row::vec3)}},
+//       [](nova::KernelScope& k) {
+//         const auto v = k.vec3("v");
+//         k.write("f", v * (-k.f32("c") * length(v)));
 //       });
 //   nova::launch(drag, {velocity, 0.5f}, {force}, velocity.rows());
 #pragma once

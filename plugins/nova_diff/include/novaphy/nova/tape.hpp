@@ -34,7 +34,8 @@ class NOVAPHY_API Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  /// Starts recording. Throws Error when this thread records already.
+  /// Starts recording; launches are appended to those of an earlier block. Throws Error when this thread
+  /// records already, or another thread records on this tape.
   void open();
   /// Stops recording.
   void close();
@@ -60,7 +61,7 @@ class NOVAPHY_API Tape {
   struct State;
 
  private:
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;  // held by the recording thread too, until it closes
 };
 
 /// A tape that is open for the lifetime of this object.

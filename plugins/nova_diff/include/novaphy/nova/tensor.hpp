@@ -79,6 +79,11 @@ NOVAPHY_API std::optional<novaphy::DeviceArray> grad_of(const novaphy::DeviceArr
 /// `source`.
 NOVAPHY_API void assign(novaphy::DeviceArray& target, const Tensor& source);
 
+/// For arrays that users set anew between recorded steps, such as external forces: what something else has
+/// written into `array` since the open tape wrote it is its new value, and no gradient flows to the old one.
+/// Without this, backward refuses a later recorded read. Nothing without an open tape.
+NOVAPHY_API void accept_outside_write(const novaphy::DeviceArray& array);
+
 // Elementwise on equal shapes; recorded. Throw Error(shape_mismatch).
 NOVAPHY_API Tensor add(const Tensor& a, const Tensor& b);
 NOVAPHY_API Tensor sub(const Tensor& a, const Tensor& b);
