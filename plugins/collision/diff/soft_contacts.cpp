@@ -35,8 +35,8 @@ void subtract_static_contacts(const Model& model, const DeviceArray& particle_q,
 nova::Tensor eval_static_particle_shape_contact_forces_generated(
     const Model& model, const nova::Tensor& particle_q, const nova::Tensor& particle_qd,
     const nova::Tensor& particle_f, float soft_contact_margin, bool ignore_body_shapes) {
-  require_static_planes_and_boxes(model, ignore_body_shapes,
-                                  "eval_static_particle_shape_contact_forces_generated");
+  check_static_contact(model, soft_contact_margin, ignore_body_shapes,
+                       "eval_static_particle_shape_contact_forces_generated");
   nova::Tensor out(Shape{model.particle_count, 3}, DType::f32, model.device);
   subtract_static_contacts(model, particle_q.array(), particle_qd.array(), particle_f.array(), out.array(),
                            soft_contact_margin);

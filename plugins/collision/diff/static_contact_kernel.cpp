@@ -2,6 +2,8 @@
 // The traced contact of a particle with one plane or box.
 #include "novaphy/collision/static_contact_kernel.hpp"
 
+#include <cmath>
+
 #include "novaphy/collision/formula/soft_contact_record.h"
 #include "novaphy/collision/traced_material.hpp"
 #include "novaphy/error.hpp"
@@ -40,7 +42,9 @@ Mask may_meet(nova::KernelScope& k) {
 
 }  // namespace
 
-void require_static_planes_and_boxes(const Model& model, bool ignore_body_shapes, const char* who) {
+void check_static_contact(const Model& model, float margin, bool ignore_body_shapes, const char* who) {
+  NOVAPHY_REQUIRE(std::isfinite(margin), ErrorKind::value, who, ": soft_contact_margin is ", margin,
+                  "; give a finite distance in m");
   const auto types = model.shape_type.read<GeoType>();
   const auto flags = model.shape_flags.read<std::int32_t>();
   const auto bodies = model.shape_body.read<std::int32_t>();

@@ -18,15 +18,21 @@ void require_finite_margin(float margin) {
                   margin, "; give a finite distance in m");
 }
 
-/// Candidate pairs of which at least one shape is on a body.
+/// Candidate pairs of which at least one shape is on a body. Throws Error(index) for a pair of no shapes.
 std::int64_t moving_pairs(const Model& model) {
   const auto pairs = model.shape_contact_pairs.read<std::int32_t>();
   const auto bodies = model.shape_body.read<std::int32_t>();
+  const auto on_body = [&](std::size_t entry) {
+    NOVAPHY_REQUIRE(pairs[entry] >= 0 && pairs[entry] < model.shape_count, ErrorKind::index,
+                    "CollisionPipeline: shape_contact_pairs row ", entry / 2, " names shape ", pairs[entry],
+                    ", the model has ", model.shape_count);
+    return bodies[static_cast<std::size_t>(pairs[entry])] >= 0;
+  };
   std::int64_t count = 0;
-  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
-    if (bodies[static_cast<std::size_t>(pairs[i])] >= 0 ||
-        bodies[static_cast<std::size_t>(pairs[i + 1])] >= 0)
-      ++count;
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
+    const bool first = on_body(i), second = on_body(i + 1);
+    count += first || second ? 1 : 0;
+  }
   return count;
 }
 

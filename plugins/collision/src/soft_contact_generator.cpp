@@ -3,6 +3,7 @@
 #include "novaphy/collision/soft_contact_generator.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "novaphy/collision/formula/soft_contact_record.h"
 #include "novaphy/task_pool.hpp"
@@ -16,11 +17,6 @@ namespace {
 
 bool meets_particles(std::int32_t flags) {
   return (flags & ShapeFlags::COLLIDE_PARTICLES) != 0;
-}
-
-bool has_distance(GeoType type) {
-  return type == GeoType::PLANE || type == GeoType::BOX || type == GeoType::SPHERE ||
-         type == GeoType::CAPSULE;
 }
 
 formula::SurfaceDistance<float> surface_distance(GeoType type, const Vec3f& scale, const Vec3f& x) {
@@ -44,12 +40,17 @@ bool share_a_world(std::int32_t a, std::int32_t b) {
 
 }  // namespace
 
+bool has_particle_distance(GeoType type) {
+  return type == GeoType::PLANE || type == GeoType::BOX || type == GeoType::SPHERE ||
+         type == GeoType::CAPSULE;
+}
+
 void require_particle_distance_functions(const Model& model) {
   if (model.particle_count == 0) return;
   const auto types = model.shape_type.read<GeoType>();
   const auto flags = model.shape_flags.read<std::int32_t>();
   for (std::size_t s = 0; s < types.size(); ++s) {
-    if (!meets_particles(flags[s]) || has_distance(types[s])) continue;
+    if (!meets_particles(flags[s]) || has_particle_distance(types[s])) continue;
     const std::string label = s < model.shape_label.size() ? model.shape_label[s] : std::string();
     fail(
         ErrorKind::unsupported_feature, "CollisionPipeline: shape ", s, label.empty() ? "" : " '", label,
@@ -71,6 +72,9 @@ void SoftContactGenerator::place_shapes(const Model& model, const SimState& stat
   const auto body_poses = state.body_q.read<Transformf>();
   for (std::size_t s = 0; s < types.size(); ++s) {
     if (!meets_particles(flags[s])) continue;
+    NOVAPHY_REQUIRE(bodies[s] < model.body_count, ErrorKind::index, "CollisionPipeline: shape ", s,
+                    " is on body ", bodies[s], ", the model has ", model.body_count,
+                    "; correct shape_body, in which -1 means the world");
     const Transformf in_world =
         bodies[s] < 0 ? poses[s] : body_poses[static_cast<std::size_t>(bodies[s])] * poses[s];
     shapes_.push_back({static_cast<std::int32_t>(s), worlds[s], types[s], scales[s], margins[s], poses[s],
@@ -114,7 +118,8 @@ void SoftContactGenerator::write_records(const Model& model, Contacts& contacts)
     first_slot_[i] = total;
     total += static_cast<std::int64_t>(found_[i].size());
   }
-  contacts.soft_contact_count.write<std::int32_t>()[0] = static_cast<std::int32_t>(total);
+  contacts.soft_contact_count.write<std::int32_t>()[0] =
+      static_cast<std::int32_t>(std::min(total, std::int64_t{std::numeric_limits<std::int32_t>::max()}));
   contacts.soft_contact_overflow = total > contacts.soft_contact_max;
 
   const auto particle = contacts.soft_contact_particle.write<std::int32_t>();

@@ -334,3 +334,17 @@ TEST_CASE("a margin that is not finite is refused") {
   CHECK(message_of([&] { CollisionPipeline(model, {.soft_contact_margin = INFINITY}); }, ErrorKind::value) ==
         "CollisionPipeline: soft_contact_margin is inf; give a finite distance in m");
 }
+
+TEST_CASE("bodies and pairs of shapes that do not exist are refused") {
+  const auto model = ball_model();
+  Scene scene(model);
+  model->shape_body.write<std::int32_t>()[0] = 3;
+  CHECK(message_of([&] { scene.pipeline->collide(*scene.state, *scene.contacts); }, ErrorKind::index) ==
+        "CollisionPipeline: shape 0 is on body 3, the model has 0; correct shape_body, in which -1 means the "
+        "world");
+  const auto pairs = ball_model();
+  pairs->shape_contact_pairs = DeviceArray(DType::i32, {1, 2});
+  pairs->shape_contact_pairs.write<std::int32_t>()[1] = 7;
+  CHECK(message_of([&] { CollisionPipeline(pairs, {}); }, ErrorKind::index) ==
+        "CollisionPipeline: shape_contact_pairs row 0 names shape 7, the model has 2");
+}

@@ -195,6 +195,17 @@ TEST_CASE("shapes that the operator does not know are named") {
         "build it with has_particle_collision=False, or step with a CollisionPipeline");
 }
 
+TEST_CASE("a margin that is not finite is refused") {
+  const auto model =
+      model_with(1, [](ModelBuilder& builder, const ShapeArgs&) { builder.add_ground_plane(); });
+  const nova::Tensor row = one_row(0, 0, 0);
+  CHECK(message_of([&] { eval_static_particle_shape_contact_forces_generated(*model, row, row, row, NAN); },
+                   ErrorKind::value) ==
+        "eval_static_particle_shape_contact_forces_generated: soft_contact_margin is nan; give a finite "
+        "distance "
+        "in m");
+}
+
 TEST_CASE("tensors of another shape are refused") {
   const auto model =
       model_with(2, [](ModelBuilder& builder, const ShapeArgs&) { builder.add_ground_plane(); });

@@ -38,6 +38,10 @@ def test_broad_phases_go_by_name_or_number(model):
      "CollisionPipeline: soft_contact_gap is another name of soft_contact_margin; give one of them"),
     ({"soft_contact_margin": float("nan")}, ValueError,
      "CollisionPipeline: soft_contact_margin is nan; give a finite distance in m"),
+    ({"soft_contact_max": -5}, ValueError,
+     "CollisionPipeline: soft_contact_max is -5; give a number of at least 0, or None for as many as there can be"),
+    ({"rigid_contact_max": -1}, ValueError,
+     "CollisionPipeline: rigid_contact_max is -1; give a number of at least 0, or None for as many as there can be"),
     ({"shape_pairs_filtered": [(0, 1)]}, novaphy.UnsupportedFeatureError,
      "CollisionPipeline: shape_pairs_filtered chooses pairs of shapes, and contact between shapes is not generated yet; leave it None"),
 ])

@@ -14,13 +14,14 @@ struct ContactRecords {
   std::int64_t used = 0;
 };
 
-/// Whether one row a particle, summed over all shapes, is the better order of work. It needs the table of
-/// pairs, and loses where most pairs have no record. Both orders add the same numbers in the same sequence.
+/// Whether one row a particle, summed over all shapes, is the better order of work. It needs a table of pairs
+/// that agrees with the records, which those written by hand may not, and loses where most pairs have no
+/// record. Both orders add the same numbers in the same sequence. The records must be valid.
 bool works_by_pair(const Contacts& contacts);
 
 /// The records in use. While a tape records they are a copy, made once for each content of `contacts` and
 /// shared by the steps that follow, so that the Contacts may be collided anew before backward.
-ContactRecords records_for_step(const Contacts& contacts);
+ContactRecords records_for_step(const Contacts& contacts, bool by_pair);
 
 /// f_out = f minus what the contacts take, in record order. `skip_carried_shapes` leaves out shapes on
 /// bodies.

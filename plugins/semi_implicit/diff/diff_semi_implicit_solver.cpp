@@ -2,7 +2,7 @@
 // The differentiable step: contact forces in one kernel, integration in a second.
 #include "novaphy/semi_implicit/diff_semi_implicit_solver.hpp"
 
-#include <cstring>
+#include <cmath>
 
 #include "diff/contact_records.hpp"
 #include "diff/particles.hpp"
@@ -65,34 +65,42 @@ DiffSemiImplicitSolver::DiffSemiImplicitSolver(std::shared_ptr<Model> model, con
                 .friction_smoothing = config_.friction_smoothing,
                 .friction_law = config_.friction_law},
                "DiffSemiImplicitSolver");
-  NOVAPHY_REQUIRE(config_.soft_contact_margin >= 0.0f, ErrorKind::value,
-                  "DiffSemiImplicitSolver: soft_contact_margin is ", config_.soft_contact_margin,
-                  "; give a distance of at least 0 m");
+  NOVAPHY_REQUIRE(config_.soft_contact_margin >= 0.0f && std::isfinite(config_.soft_contact_margin),
+                  ErrorKind::value, "DiffSemiImplicitSolver: soft_contact_margin is ",
+                  config_.soft_contact_margin, "; give a finite distance of at least 0 m");
   skip_or_refuse();
 }
 
 DiffSemiImplicitSolver::~DiffSemiImplicitSolver() = default;
 
 void DiffSemiImplicitSolver::skip_or_refuse() {
+  if (checked_.is_current(*model_)) return;
+  semi_implicit::check_owners("DiffSemiImplicitSolver", *model_);
   auto parts = semi_implicit::unstepped_elements(*model_);
   for (const Unstepped& part : semi_implicit::unsupported_shapes(*model_)) parts.push_back(part);
   std::erase_if(parts, [&](const Unstepped& part) { return !is_wanted(config_, part.element); });
-  if (parts.empty()) return;
-  NOVAPHY_REQUIRE(!config_.strict, ErrorKind::unsupported_feature, "DiffSemiImplicitSolver: the model has ",
-                  semi_implicit::listed(parts),
+  NOVAPHY_REQUIRE(parts.empty() || !config_.strict, ErrorKind::unsupported_feature,
+                  "DiffSemiImplicitSolver: the model has ", semi_implicit::listed(parts),
                   ", which this solver does not step; DiffSolverConfig(strict=False) skips them");
+  checked_.note(*model_);
+  std::vector<std::string> skipped;
+  skips_carried_shapes_ = false;
   for (const Unstepped& part : parts) {
-    skipped_.push_back(semi_implicit::listed({part}));
+    skipped.push_back(semi_implicit::listed({part}));
     skips_carried_shapes_ |= part.element == Element::carried_shape;
   }
-  log(LogLevel::warn,
-      text("DiffSemiImplicitSolver: skips ", semi_implicit::listed(parts), " (strict=False)"));
+  if (skipped == skipped_) return;
+  skipped_ = std::move(skipped);
+  if (!parts.empty())
+    log(LogLevel::warn,
+        text("DiffSemiImplicitSolver: skips ", semi_implicit::listed(parts), " (strict=False)"));
 }
 
 void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const Control*,
                                   const Contacts* contacts, float dt) {
   std::optional<nova::NoGrad> no_grad;
   if (forward_only) no_grad.emplace();
+  skip_or_refuse();
   semi_implicit::check_step("DiffSemiImplicitSolver.step", *model_, state_in, state_out, contacts, dt);
   NOVAPHY_REQUIRE(&state_in != &state_out || !nova::is_recording(), ErrorKind::value,
                   "DiffSemiImplicitSolver.step: state_in and state_out are the same state, whose old values "
@@ -111,30 +119,37 @@ void DiffSemiImplicitSolver::step_particles(SimState& state_in, SimState& state_
     }
     return;
   }
+  // clear_forces() or an assignment since an earlier step from this state begins a new external force
+  nova::accept_outside_write(state_in.particle_f);
   const DeviceArray& force = total_force(state_in, contacts);
   semi_implicit::integrate_particles(*model_, state_in.particle_q, state_in.particle_qd, force,
                                      state_out.particle_q, state_out.particle_qd, dt);
   if (&force == &state_in.particle_f) return;
-  // The state shows the total force, as SolverSemiImplicit leaves it. The recorded external force is the one
-  // at call time, and no adjoint reads its value, so this write does not count as overwriting it.
-  Storage& shown = *state_in.particle_f.storage();
-  std::memcpy(nova::is_recording() ? shown.data_without_version() : shown.mutable_data(),
-              force.storage()->data(), force.bytes());
+  // As SolverSemiImplicit leaves it; recorded, because a later launch may read it.
+  if (nova::is_recording())
+    nova::assign(state_in.particle_f, nova::Tensor(force));
+  else
+    state_in.particle_f.copy_from(force);
 }
 
 const DeviceArray& DiffSemiImplicitSolver::total_force(const SimState& state_in, const Contacts* contacts) {
   const DeviceArray &q = state_in.particle_q, &qd = state_in.particle_qd, &external = state_in.particle_f;
   if (!config_.enable_contacts) return external;
   if (contacts != nullptr) {
-    const auto records = semi_implicit::records_for_step(*contacts);
-    if (records.used == 0) return external;
+    if (contacts->soft_contacts_used() == 0) return external;
+    if (!ordered_.is_current(*contacts)) {
+      check_records(*contacts);
+      by_pair_ = semi_implicit::works_by_pair(*contacts);
+      ordered_.note(*contacts);
+    }
+    const auto records = semi_implicit::records_for_step(*contacts, by_pair_);
     DeviceArray& total = buffers_->next(external);
     semi_implicit::subtract_contact_forces(*model_, records, q, qd, external, total, skips_carried_shapes_);
     return total;
   }
   if (config_.soft_contact_margin > 0.0f && model_->shape_count > 0) {
-    collision::require_static_planes_and_boxes(*model_, !config_.strict,
-                                               "DiffSemiImplicitSolver.step without contacts");
+    collision::check_static_contact(*model_, config_.soft_contact_margin, !config_.strict,
+                                    "DiffSemiImplicitSolver.step without contacts");
     DeviceArray& total = buffers_->next(external);
     collision::subtract_static_contacts(*model_, q, qd, external, total, config_.soft_contact_margin);
     return total;

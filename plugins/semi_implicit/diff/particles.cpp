@@ -144,7 +144,7 @@ ParticleTensors integrate_particles_with_static_contacts_generated(
     const nova::Tensor& particle_f, float soft_contact_margin, float dt, bool ignore_body_shapes) {
   constexpr const char* kName = "integrate_particles_with_static_contacts_generated";
   require_positive(kName, dt);
-  collision::require_static_planes_and_boxes(model, ignore_body_shapes, kName);
+  collision::check_static_contact(model, soft_contact_margin, ignore_body_shapes, kName);
   const ParticleTensors next = make_outputs(model);
   integrate_particles_with_static_contacts(model, particle_q.array(), particle_qd.array(), particle_f.array(),
                                            next.q.array(), next.qd.array(), soft_contact_margin, dt);

@@ -20,7 +20,7 @@ NOVAPHY_API ParticleTensors integrate_particles_generated(const Model& model, co
                                                           const nova::Tensor& particle_f, float dt);
 
 /// The same after adding the contact forces of world planes and boxes within `soft_contact_margin` [m], in
-/// one kernel. Throws also Error(unsupported_feature) as collision::require_static_planes_and_boxes().
+/// one kernel. Throws also as collision::check_static_contact().
 NOVAPHY_API ParticleTensors integrate_particles_with_static_contacts_generated(
     const Model& model, const nova::Tensor& particle_q, const nova::Tensor& particle_qd,
     const nova::Tensor& particle_f, float soft_contact_margin, float dt, bool ignore_body_shapes = false);

@@ -6,31 +6,52 @@
 
 namespace novaphy {
 
-bool ParticleContacts::is_current(const Contacts& contacts) const {
-  const auto same = [](const DeviceArray& array, const std::shared_ptr<Storage>& storage,
-                       std::uint64_t version) {
-    return array.storage() == storage && array.version() == version && !(storage && storage->escaped());
-  };
-  return !first_.empty() && same(contacts.soft_contact_count, count_storage_, count_version_) &&
-         same(contacts.soft_contact_particle, particle_storage_, particle_version_) &&
-         same(contacts.soft_contact_shape, shape_storage_, shape_version_);
+namespace {
+
+std::array<const DeviceArray*, 4> record_list(const Contacts& contacts) {
+  return {&contacts.soft_contact_count, &contacts.soft_contact_particle, &contacts.soft_contact_shape,
+          &contacts.soft_contact_tids};
 }
 
-void ParticleContacts::update(const Model& model, const Contacts& contacts) {
-  if (is_current(contacts)) return;
+}  // namespace
+
+bool SeenRecords::is_current(const Contacts& contacts) const {
+  if (!noted_) return false;
+  const auto arrays = record_list(contacts);
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const auto& storage = arrays[i]->storage();
+    if (storage != seen_[i].storage || arrays[i]->version() != seen_[i].version) return false;
+    if (storage && storage->escaped()) return false;
+  }
+  return true;
+}
+
+void SeenRecords::note(const Contacts& contacts) {
+  const auto arrays = record_list(contacts);
+  for (std::size_t i = 0; i < arrays.size(); ++i) seen_[i] = {arrays[i]->storage(), arrays[i]->version()};
+  noted_ = true;
+}
+
+void check_records(const Contacts& contacts) {
   const auto used = static_cast<std::size_t>(contacts.soft_contacts_used());
   const auto particles = contacts.soft_contact_particle.read<std::int32_t>().first(used);
   const auto shapes = contacts.soft_contact_shape.read<std::int32_t>().first(used);
-
-  first_.assign(static_cast<std::size_t>(model.particle_count) + 1, 0);
-  for (std::size_t record = 0; record < used; ++record) {
-    NOVAPHY_REQUIRE(particles[record] >= 0 && particles[record] < model.particle_count &&
-                        shapes[record] >= 0 && shapes[record] < model.shape_count,
+  for (std::size_t record = 0; record < used; ++record)
+    NOVAPHY_REQUIRE(particles[record] >= 0 && particles[record] < contacts.particle_count &&
+                        shapes[record] >= 0 && shapes[record] < contacts.shape_count,
                     ErrorKind::index, "soft contact ", record, " is between particle ", particles[record],
-                    " and shape ", shapes[record], ", the model has ", model.particle_count,
-                    " particles and ", model.shape_count, " shapes; collide again, or correct the record");
-    ++first_[static_cast<std::size_t>(particles[record]) + 1];
-  }
+                    " and shape ", shapes[record], ", the model has ", contacts.particle_count,
+                    " particles and ", contacts.shape_count, " shapes; collide again, or correct the record");
+}
+
+void ParticleContacts::update(const Contacts& contacts) {
+  if (sorted_.is_current(contacts)) return;
+  check_records(contacts);
+  const auto used = static_cast<std::size_t>(contacts.soft_contacts_used());
+  const auto particles = contacts.soft_contact_particle.read<std::int32_t>().first(used);
+
+  first_.assign(static_cast<std::size_t>(contacts.particle_count) + 1, 0);
+  for (const std::int32_t particle : particles) ++first_[static_cast<std::size_t>(particle) + 1];
   for (std::size_t particle = 1; particle < first_.size(); ++particle)
     first_[particle] += first_[particle - 1];
 
@@ -41,12 +62,7 @@ void ParticleContacts::update(const Model& model, const Contacts& contacts) {
     records_[static_cast<std::size_t>(slot++)] = static_cast<std::int32_t>(record);
   }
 
-  count_storage_ = contacts.soft_contact_count.storage(),
-  count_version_ = contacts.soft_contact_count.version();
-  particle_storage_ = contacts.soft_contact_particle.storage(),
-  particle_version_ = contacts.soft_contact_particle.version();
-  shape_storage_ = contacts.soft_contact_shape.storage(),
-  shape_version_ = contacts.soft_contact_shape.version();
+  sorted_.note(contacts);
 }
 
 }  // namespace novaphy

@@ -85,15 +85,23 @@ void check_config(const SemiImplicitConfig& config, const char* who) {
 SolverSemiImplicit::SolverSemiImplicit(std::shared_ptr<Model> model, const SemiImplicitConfig& config)
     : model_(std::move(model)), config_(config) {
   check_config(config_, "SolverSemiImplicit");
-  const auto unstepped = semi_implicit::unstepped_elements(*model_);
-  NOVAPHY_REQUIRE(unstepped.empty(), ErrorKind::unsupported_feature, "SolverSemiImplicit: the model has ",
-                  semi_implicit::listed(unstepped), ", which this solver does not step; it steps particles");
+  check_model();
 }
 
 SolverSemiImplicit::~SolverSemiImplicit() = default;
 
+void SolverSemiImplicit::check_model() {
+  if (checked_.is_current(*model_)) return;
+  const auto unstepped = semi_implicit::unstepped_elements(*model_);
+  NOVAPHY_REQUIRE(unstepped.empty(), ErrorKind::unsupported_feature, "SolverSemiImplicit: the model has ",
+                  semi_implicit::listed(unstepped), ", which this solver does not step; it steps particles");
+  semi_implicit::check_owners("SolverSemiImplicit", *model_);
+  checked_.note(*model_);
+}
+
 void SolverSemiImplicit::step(SimState& state_in, SimState& state_out, const Control*,
                               const Contacts* contacts, float dt) {
+  check_model();
   semi_implicit::check_step("SolverSemiImplicit.step", *model_, state_in, state_out, contacts, dt);
   if (model_->particle_count > 0) step_particles(state_in, state_out, contacts, dt);
   semi_implicit::carry_over(state_in, state_out);
@@ -103,7 +111,7 @@ void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out,
                                         float dt) {
   std::optional<ContactScene> scene;
   if (contacts != nullptr && contacts->soft_contacts_used() > 0) {
-    contacts_by_particle_.update(*model_, *contacts);
+    contacts_by_particle_.update(*contacts);
     scene.emplace(*model_, state_in, *contacts);
   }
   const auto f = scene ? state_in.particle_f.write<Vec3f>() : std::span<Vec3f>{};

@@ -3,8 +3,10 @@
 #include "novaphy/semi_implicit/step_checks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "novaphy/collision/soft_contact_generator.hpp"
 #include "novaphy/error.hpp"
 
 namespace novaphy::semi_implicit {
@@ -15,6 +17,16 @@ int dynamic_bodies(const Model& model) {
   const auto flags = model.body_flags.read<std::int32_t>();
   return static_cast<int>(std::count_if(flags.begin(), flags.end(),
                                         [](std::int32_t f) { return (f & BodyFlags::KINEMATIC) == 0; }));
+}
+
+std::array<const DeviceArray*, 5> read_by_checks(const Model& model) {
+  return {&model.body_flags, &model.shape_flags, &model.shape_type, &model.shape_body, &model.particle_world};
+}
+
+std::uint64_t versions_of(const Model& model) {
+  std::uint64_t sum = 0;
+  for (const DeviceArray* array : read_by_checks(model)) sum += array->version();
+  return sum;
 }
 
 void check_state(const char* who, const char* which, const Model& model, const SimState& state) {
@@ -43,14 +55,35 @@ std::vector<Unstepped> unsupported_shapes(const Model& model) {
   const auto types = model.shape_type.read<GeoType>();
   for (std::size_t s = 0; s < flags.size(); ++s) {
     if ((flags[s] & ShapeFlags::COLLIDE_PARTICLES) == 0) continue;
-    const bool known = types[s] == GeoType::PLANE || types[s] == GeoType::BOX ||
-                       types[s] == GeoType::SPHERE || types[s] == GeoType::CAPSULE;
     carried.count += bodies[s] >= 0 ? 1 : 0;
-    other.count += known ? 0 : 1;
+    other.count += has_particle_distance(types[s]) ? 0 : 1;
   }
   std::vector<Unstepped> parts{carried, other};
   std::erase_if(parts, [](const Unstepped& part) { return part.count == 0; });
   return parts;
+}
+
+void check_owners(const char* who, const Model& model) {
+  const auto worlds = model.particle_world.read<std::int32_t>();
+  for (std::size_t p = 0; p < worlds.size(); ++p)
+    NOVAPHY_REQUIRE(worlds[p] < model.world_count, ErrorKind::index, who, ": particle ", p, " is in world ",
+                    worlds[p], ", the model has ", model.world_count,
+                    "; correct particle_world, in which -1 means all worlds");
+  const auto bodies = model.shape_body.read<std::int32_t>();
+  for (std::size_t s = 0; s < bodies.size(); ++s)
+    NOVAPHY_REQUIRE(bodies[s] < model.body_count, ErrorKind::index, who, ": shape ", s, " is on body ",
+                    bodies[s], ", the model has ", model.body_count,
+                    "; correct shape_body, in which -1 means the world");
+}
+
+bool CheckedModel::is_current(const Model& model) const {
+  for (const DeviceArray* array : read_by_checks(model))
+    if (array->storage() && array->storage()->escaped()) return false;
+  return versions_ == versions_of(model);
+}
+
+void CheckedModel::note(const Model& model) {
+  versions_ = versions_of(model);
 }
 
 std::string listed(const std::vector<Unstepped>& parts) {

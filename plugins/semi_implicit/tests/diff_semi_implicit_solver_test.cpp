@@ -92,6 +92,74 @@ TEST_CASE("contacts that somebody can write unseen are copied at every step") {
   CHECK(ball.contacts->recorded_copy != copy);
 }
 
+TEST_CASE("records written by hand act as in the forward solver, whatever the table of pairs says") {
+  const auto model = test::crowded_model(20);
+  CollisionPipeline pipeline(model, {.soft_contact_margin = 10.0f});
+  SolverSemiImplicit plain(model);
+  DiffSemiImplicitSolver recorded(model);
+  const auto in = model->state(), forward = model->state(), out = model->state();
+  const auto check_same = [&](const Contacts& contacts) {
+    in->clear_forces();
+    plain.step(*in, *forward, nullptr, &contacts, 0.01f);
+    for (const bool with_tape : {false, true}) {
+      nova::Tape tape;
+      if (with_tape) tape.open();
+      in->clear_forces();
+      recorded.step(*in, *out, nullptr, &contacts, 0.01f);
+      CHECK(same_bits(out->particle_qd, forward->particle_qd));
+    }
+  };
+  const auto fresh = [&] {
+    auto contacts = pipeline.contacts();
+    pipeline.collide(*in, *contacts);
+    return contacts;
+  };
+  const auto fewer = fresh(), twice = fresh(), turned = fresh(), more = fresh();
+  REQUIRE(fewer->soft_contacts_used() > 100);
+  fewer->soft_contact_count.write<std::int32_t>()[0] = 7;
+  check_same(*fewer);
+  twice->soft_contact_particle.write<std::int32_t>()[1] = 0;  // two records of one pair
+  check_same(*twice);
+  const auto particles = turned->soft_contact_particle.write<std::int32_t>();
+  std::reverse(particles.begin(), particles.begin() + turned->soft_contacts_used());
+  check_same(*turned);
+  more->soft_contact_tids.write<std::int32_t>()[3] = -1;
+  check_same(*more);
+  check_same(*fresh());
+}
+
+TEST_CASE("a record of a particle that does not exist is refused") {
+  Ball ball;
+  ball.contacts->soft_contact_particle.write<std::int32_t>()[1] = -1;
+  CHECK(message_of(
+            [&] {
+              ball.solver->step(*ball.states[0], *ball.states[1], nullptr, ball.contacts.get(), kBallStep);
+            },
+            ErrorKind::index) ==
+        "soft contact 1 is between particle -1 and shape 1, the model has 1 particles and 2 shapes; collide "
+        "again, or correct the record");
+}
+
+TEST_CASE("a model that is changed after construction is checked again") {
+  Ball ball;
+  const auto step = [&] {
+    ball.solver->step(*ball.states[0], *ball.states[1], nullptr, ball.contacts.get(), kBallStep);
+  };
+  step();
+  ball.model->particle_world.write<std::int32_t>()[0] = 4;
+  for (int again = 0; again < 2; ++again)
+    CHECK(
+        message_of(step, ErrorKind::index) ==
+        "DiffSemiImplicitSolver: particle 0 is in world 4, the model has 1; correct particle_world, in which "
+        "-1 means all worlds");
+  ball.model->particle_world.write<std::int32_t>()[0] = -1;
+  step();
+  ball.model->shape_type.write<GeoType>()[0] = GeoType::CONE;
+  CHECK(message_of(step, ErrorKind::unsupported_feature) ==
+        "DiffSemiImplicitSolver: the model has 1 shape that is no plane, box, sphere or capsule, which this "
+        "solver does not step; DiffSolverConfig(strict=False) skips them");
+}
+
 TEST_CASE("a position overwritten before backward is an error") {
   Ball ball;
   nova::Tape tape;
@@ -298,7 +366,7 @@ TEST_CASE("the recorded solver cannot be captured, checks dt and its options") {
         "DiffSemiImplicitSolver.step: dt is 0; give a positive time in s");
   CHECK(
       message_of([&] { DiffSemiImplicitSolver(model, {.soft_contact_margin = -1.0f}); }, ErrorKind::value) ==
-      "DiffSemiImplicitSolver: soft_contact_margin is -1; give a distance of at least 0 m");
+      "DiffSemiImplicitSolver: soft_contact_margin is -1; give a finite distance of at least 0 m");
   CHECK(message_of([&] { DiffSemiImplicitSolver(model, {.friction_law = "x"}); }, ErrorKind::value) ==
         "DiffSemiImplicitSolver: there is no friction_law 'x'; give 'newton1.7' or None");
 }

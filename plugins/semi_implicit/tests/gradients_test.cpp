@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "messages.hpp"
 #include "recorded_ball.hpp"
 #include "reference_ball.hpp"
 
@@ -83,6 +84,107 @@ TEST_CASE("the gradient of the external force is that of the force at call time"
       CHECK(f[i] == doctest::Approx(kBallStep * (v + kBallStep * x[i])).epsilon(1e-4));
     }
   }
+}
+
+namespace {
+
+/// One particle pressed into the ground, sliding: dt * inv_mass * d(contact force)/d(start velocity z) is
+/// -0.5 * (10 + 10) for every way to read the force.
+struct Pressed {
+  std::shared_ptr<Model> model = make();
+  DiffSemiImplicitSolver solver{model};
+  CollisionPipeline pipeline{model, {}};
+  std::shared_ptr<Contacts> contacts = pipeline.contacts();
+  std::shared_ptr<SimState> in = model->state(), first = model->state(), second = model->state();
+  nova::Tensor v = nova::state_particle_qd_tensor(*in, true), f = nova::state_particle_f_tensor(*in, true);
+  nova::Tape tape;
+  static constexpr float kDt = 0.01f;
+
+  Pressed() { pipeline.collide(*in, *contacts); }
+  static std::shared_ptr<Model> make() {
+    ModelBuilder builder;
+    builder.add_particle({0, 0, 0.09f}, {0, 0, -1}, 1.0, 0.1);
+    ShapeConfig cfg;
+    cfg.kd = 10;
+    builder.add_ground_plane(0.0, cfg);
+    auto out = builder.finalize();
+    test::set_soft_contact_material(*out, 1000.0f, 10.0f, 0.0f, 0.0f);
+    return out;
+  }
+  void step(const std::shared_ptr<SimState>& out, bool with_contacts = true) {
+    solver.step(*in, *out, nullptr, with_contacts ? contacts.get() : nullptr, kDt);
+  }
+  void backward(const nova::Tensor& loss) { tape.backward(loss); }
+};
+
+}  // namespace
+
+TEST_CASE("the total force that a step leaves is recorded: a loss may read it") {
+  Pressed scene;
+  nova::Tensor loss;
+  {
+    const nova::TapeScope recording(scene.tape);
+    scene.step(scene.first);
+    loss = nova::sum(scene.f);
+  }
+  scene.backward(loss);
+  CHECK(Ball::gradient_of(scene.in->particle_qd)[2] == doctest::Approx(-10.0f));
+  CHECK(Ball::gradient_of(scene.in->particle_f) == std::vector<float>{1, 1, 1});
+}
+
+TEST_CASE("a loss that has read the external force before the step overwrote it is refused") {
+  Pressed scene;
+  nova::Tensor loss;
+  {
+    const nova::TapeScope recording(scene.tape);
+    loss = nova::sum(nova::mul(scene.f, scene.f));
+    scene.step(scene.first);
+  }
+  CHECK(
+      test::message_of([&] { scene.backward(loss); }, ErrorKind::stale_record) ==
+      "Tape: 'particle_f' of state #0 was written at launch 4 (assign) after launch 0 (mul) had read it; its "
+      "old values are gone. A step leaves the total force there; read a clone() made before the step, and "
+      "keep "
+      "one state per substep.");
+
+  Pressed cloned;
+  {
+    const nova::TapeScope recording(cloned.tape);
+    const nova::Tensor external = cloned.f.clone();
+    loss = nova::sum(nova::add(nova::mul(external, external), external));
+    cloned.step(cloned.first);
+  }
+  cloned.backward(loss);
+  CHECK(Ball::gradient_of(cloned.in->particle_f) == std::vector<float>{1, 1, 1});
+}
+
+TEST_CASE("a second step from one state feels the first one's force again, unless it is cleared") {
+  const float dt = Pressed::kDt;
+  Pressed again;
+  nova::Tensor loss;
+  {
+    const nova::TapeScope recording(again.tape);
+    again.step(again.first);
+    again.step(again.second);
+    loss = nova::sum(nova::view(again.second->particle_qd));
+  }
+  again.backward(loss);
+  CHECK(Ball::gradient_of(again.in->particle_qd)[2] == doctest::Approx(1 - 2 * dt * 10));
+  CHECK(Ball::gradient_of(again.in->particle_f)[2] == doctest::Approx(dt));
+
+  Pressed cleared;
+  {
+    const nova::TapeScope recording(cleared.tape);
+    cleared.step(cleared.first);
+    cleared.in->clear_forces();
+    cleared.step(cleared.second);
+    loss =
+        nova::sum(nova::add(nova::view(cleared.first->particle_qd), nova::view(cleared.second->particle_qd)));
+  }
+  cleared.backward(loss);
+  CHECK(Ball::gradient_of(cleared.in->particle_qd)[2] == doctest::Approx(2 * (1 - dt * 10)));
+  CHECK(Ball::gradient_of(cleared.in->particle_f)[2] ==
+        doctest::Approx(dt));  // of the force before the first
 }
 
 TEST_CASE("one solver used again gives the same loss and gradient each time") {

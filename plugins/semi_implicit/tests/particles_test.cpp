@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <vector>
 
 #include "messages.hpp"
@@ -13,6 +14,7 @@
 #include "novaphy/nova/losses.hpp"
 #include "novaphy/nova/tape.hpp"
 #include "novaphy/nova/tensor_views.hpp"
+#include "novaphy/semi_implicit/diff_semi_implicit_solver.hpp"
 #include "novaphy/semi_implicit/solver_semi_implicit.hpp"
 #include "reference_ball.hpp"
 #include "scenes.hpp"
@@ -109,6 +111,22 @@ TEST_CASE("operators refuse a time step that is not positive and tensors of anot
   const std::string message = message_of([&] { integrate_particles_generated(*model, one, two, one, 0.1f); },
                                          ErrorKind::shape_mismatch);
   CHECK(message.find("(2, 3)") != std::string::npos);
+}
+
+TEST_CASE("operators refuse a margin that is not finite") {
+  const auto model = test::ball_model();
+  const nova::Tensor one = vec3_rows({0, 0, 1});
+  const float infinite = std::numeric_limits<float>::infinity();
+  CHECK(
+      message_of(
+          [&] { integrate_particles_with_static_contacts_generated(*model, one, one, one, infinite, 0.1f); },
+          ErrorKind::value) ==
+      "integrate_particles_with_static_contacts_generated: soft_contact_margin is inf; give a finite "
+      "distance "
+      "in m");
+  CHECK(message_of([&] { DiffSemiImplicitSolver(model, {.soft_contact_margin = infinite}); },
+                   ErrorKind::value) ==
+        "DiffSemiImplicitSolver: soft_contact_margin is inf; give a finite distance of at least 0 m");
 }
 
 TEST_CASE("operators name a shape that they do not know") {

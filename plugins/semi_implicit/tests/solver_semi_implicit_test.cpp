@@ -264,6 +264,26 @@ TEST_CASE("a record of a particle that does not exist is refused") {
         "correct the record");
 }
 
+TEST_CASE("a world or body that does not exist is refused when the model is changed after construction") {
+  const auto model = test::ball_model();
+  SolverSemiImplicit solver(model);
+  const auto in = model->state(), out = model->state();
+  const auto step = [&] { solver.step(*in, *out, nullptr, nullptr, 0.01f); };
+  step();
+  model->particle_world.write<std::int32_t>()[0] = 1;
+  CHECK(message_of(step, ErrorKind::index) ==
+        "SolverSemiImplicit: particle 0 is in world 1, the model has 1; correct particle_world, in which -1 "
+        "means all worlds");
+  model->particle_world.write<std::int32_t>()[0] = 0;
+  model->shape_body.write<std::int32_t>()[1] = 0;
+  CHECK(
+      message_of(step, ErrorKind::index) ==
+      "SolverSemiImplicit: shape 1 is on body 0, the model has 0; correct shape_body, in which -1 means the "
+      "world");
+  model->shape_body.write<std::int32_t>()[1] = -1;
+  step();
+}
+
 TEST_CASE("options out of range are refused by name") {
   const auto model = test::ball_model();
   const auto with = [&](const SemiImplicitConfig& config) {

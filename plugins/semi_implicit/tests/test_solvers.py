@@ -49,6 +49,8 @@ def test_solvers_say_what_they_are(model):
     solver = DiffSemiImplicitSolver(model, DiffSolverConfig(strict=False))
     assert (solver.name, solver.supports_graph_capture, solver.skipped) == ("semi_implicit_diff", False, [])
     assert solver.model is model and not solver.config.strict
+    solver.config.strict = True  # of a copy
+    assert not solver.config.strict
     assert SolverSemiImplicit(model, angular_damping=0.0).name == "semi_implicit"
 
 

@@ -10,6 +10,9 @@
 
 namespace novaphy {
 
+/// Whether particles can meet shapes of this type: PLANE, BOX, SPHERE and CAPSULE.
+NOVAPHY_API bool has_particle_distance(GeoType type);
+
 /// Throws Error(unsupported_feature), naming the shape, when particles could meet a shape of a type that has
 /// no distance function here.
 NOVAPHY_API void require_particle_distance_functions(const Model& model);

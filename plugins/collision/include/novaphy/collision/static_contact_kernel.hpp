@@ -10,14 +10,14 @@
 
 namespace novaphy::collision {
 
-/// Throws Error(unsupported_feature), naming the shape, for a shape that meets particles and is neither plane
-/// nor box, and for one that a body carries, unless `ignore_body_shapes` leaves those out. `who` begins the
-/// message.
-NOVAPHY_API void require_static_planes_and_boxes(const Model& model, bool ignore_body_shapes,
-                                                 const char* who);
+/// Throws Error(value) for a margin that is not finite, and Error(unsupported_feature), naming the shape, for
+/// a shape that meets particles and is neither plane nor box, and for one that a body carries, unless
+/// `ignore_body_shapes` leaves those out. `who` begins the message.
+NOVAPHY_API void check_static_contact(const Model& model, float margin, bool ignore_body_shapes,
+                                      const char* who);
 
-/// What static_contact_term() reads. Particle inputs are named x, v, radius, flags, world; append more as you
-/// like.
+/// What subtract_static_contact() reads. Particle inputs are named x, v, radius, flags, world; append more as
+/// you like.
 NOVAPHY_API std::vector<nova::In> static_contact_inputs();
 
 /// The arrays for static_contact_inputs(), in its order. Holds views of the model's arrays: make it anew for

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "novaphy/semi_implicit/particle_contacts.hpp"
 #include "novaphy/semi_implicit/step_checks.hpp"
 #include "novaphy/solver.hpp"
 
@@ -39,7 +40,8 @@ class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
   explicit DiffSemiImplicitSolver(std::shared_ptr<Model> model, const DiffSolverConfig& config = {});
   ~DiffSemiImplicitSolver() override;
 
-  /// Throws also Error(value) when a tape is open and both states are the same object.
+  /// state_in.particle_f then holds the total force, which is recorded as well. Throws also Error(value) when
+  /// a tape is open and both states are the same object.
   void step(SimState& state_in, SimState& state_out, const Control* control, const Contacts* contacts,
             float dt) override;
   const char* name() const noexcept override { return "semi_implicit_diff"; }
@@ -60,6 +62,9 @@ class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
 
   std::shared_ptr<Model> model_;
   DiffSolverConfig config_;
+  semi_implicit::CheckedModel checked_;
+  SeenRecords ordered_;
+  bool by_pair_ = false;  ///< the order of work for the records that `ordered_` has seen
   std::vector<std::string> skipped_;
   bool skips_carried_shapes_ = false;
   std::unique_ptr<ForceBuffers> buffers_;

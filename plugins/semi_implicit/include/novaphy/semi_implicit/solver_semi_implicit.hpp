@@ -8,6 +8,7 @@
 #include <string>
 
 #include "novaphy/semi_implicit/particle_contacts.hpp"
+#include "novaphy/semi_implicit/step_checks.hpp"
 #include "novaphy/solver.hpp"
 
 namespace novaphy {
@@ -47,10 +48,12 @@ class NOVAPHY_API SolverSemiImplicit final : public ISolver {
   void set_grain(std::int64_t particles) { grain_ = particles; }
 
  private:
+  void check_model();
   void step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts, float dt);
 
   std::shared_ptr<Model> model_;
   SemiImplicitConfig config_;
+  semi_implicit::CheckedModel checked_;
   ParticleContacts contacts_by_particle_;
   std::int64_t grain_ = 512;
 };

@@ -2,6 +2,7 @@
 // What both semi-implicit solvers check: the model at construction, the arguments at each step.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,20 @@ NOVAPHY_API std::vector<Unstepped> unstepped_elements(const Model& model);
 /// Shapes that meet particles and are carried by a body, and those that are neither plane, box, sphere nor
 /// capsule.
 NOVAPHY_API std::vector<Unstepped> unsupported_shapes(const Model& model);
+/// Throws Error(index) for a particle of a world, or a shape on a body, that the model does not have.
+NOVAPHY_API void check_owners(const char* who, const Model& model);
+
+/// Remembers for which content of the arrays that the checks above read a model has passed them.
+class NOVAPHY_API CheckedModel {
+ public:
+  /// Whether that content is still there. Never, where somebody can write it unseen.
+  bool is_current(const Model& model) const;
+  void note(const Model& model);
+
+ private:
+  std::uint64_t versions_ = ~std::uint64_t{0};
+};
+
 /// "8 springs, 2 joints and 1 dynamic body".
 NOVAPHY_API std::string listed(const std::vector<Unstepped>& parts);
 
