@@ -55,6 +55,22 @@ TEST_CASE("NP401: a configuration that is not there or is not JSON") {
         "NP401: not valid JSON at line 2, column 1: expected string literal, found '}'");
 }
 
+TEST_CASE("NP401: a relative configuration where the current folder was removed") {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::vector<PluginProblem> found;
+  {
+    const test::ScratchFolder folder;
+    std::filesystem::current_path(folder.path());
+    std::filesystem::remove_all(folder.path());
+    RuntimeOptions options;
+    options.config_file = "h.json";
+    read_host_config(options, found);
+    std::filesystem::current_path(before);
+  }
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].line() == "NP401 h.json: cannot be read: No such file or directory");
+}
+
 TEST_CASE("NP402: unknown keys") {
   CHECK(problems(R"({"plugin": []})") == "NP402#/plugin: unknown key; did you mean 'plugins'?");
   CHECK(problems(R"({"plugins": [{"name": "vbd", "require": true}]})") ==

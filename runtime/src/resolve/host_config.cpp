@@ -155,7 +155,9 @@ void check_options(const HostConfig::Options& options, const Manifest& manifest,
 HostConfig read_host_config(const RuntimeOptions& options, std::vector<PluginProblem>& found) {
   HostConfig out;
   if (!options.config_file.empty()) {
-    const fs::path file = fs::absolute(options.config_file).lexically_normal();
+    std::error_code no_current_folder;  // then reading it says what is wrong
+    const fs::path absolute = fs::absolute(options.config_file, no_current_folder);
+    const fs::path file = (no_current_folder ? fs::path(options.config_file) : absolute).lexically_normal();
     Problems problems(file.string());
     const json root = read_json_file(file, kTextCodes, problems);
     if (root.is_object()) {
