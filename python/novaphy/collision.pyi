@@ -10,9 +10,9 @@ class BroadPhase(enum.IntEnum):
     """
     How candidate pairs of shapes are found.
     """
-    AllPairs: typing.ClassVar[BroadPhase]
-    Explicit: typing.ClassVar[BroadPhase]
-    SAP: typing.ClassVar[BroadPhase]
+    AllPairs = ...
+    Explicit = ...
+    SAP = ...
     @classmethod
     def __new__(cls, value):
         ...
@@ -21,13 +21,13 @@ class BroadPhase(enum.IntEnum):
 
 class CollisionPipeline(novaphy._core.CollisionPipelineBase):
     """
-    Generates particle-shape contacts. A particle within radius + shape margin + soft_contact_margin [m] of a shape gets a record; records come shape by shape, particles ascending. Contact topology is not differentiated, so requires_grad changes nothing; results never depend on threads, so deterministic changes nothing.
+    Generates particle-shape contacts. A particle within radius + shape margin + soft_contact_margin (0.01 m where none is given) of a shape gets a record; records come shape by shape, particles ascending. Contact topology is not differentiated, so requires_grad changes nothing; results never depend on threads, so deterministic changes nothing.
     """
-    def __init__(self: CollisionPipeline, model: novaphy._core.Model, *, broad_phase: typing.Any = 'explicit', soft_contact_margin: float = 0.01, soft_contact_gap: float | None = None, rigid_contact_max: int | None = None, soft_contact_max: int | None = None, shape_pairs_filtered: typing.Any = None, reduce_contacts: bool = True, deterministic: bool = False, requires_grad: bool | None = None) -> None:
+    def __init__(self: CollisionPipeline, model: novaphy._core.Model, *, broad_phase: typing.Any = 'explicit', soft_contact_margin: float | None = None, soft_contact_gap: float | None = None, rigid_contact_max: int | None = None, soft_contact_max: int | None = None, shape_pairs_filtered: typing.Any = None, reduce_contacts: bool = True, deterministic: bool = False, requires_grad: bool | None = None) -> None:
         ...
-    def collide(self: CollisionPipeline, state: novaphy._core.SimState, contacts: novaphy._core.Contacts, *, soft_contact_margin: float | None = None) -> None:
+    def collide(self: CollisionPipeline, state: novaphy._core.SimState, contacts: novaphy._core.Contacts, *, soft_contact_margin: float | None = None, soft_contact_gap: float | None = None) -> None:
         """
-        Rewrites `contacts` from the poses in `state`. soft_contact_margin [m] overrides the pipeline's for this call.
+        Rewrites `contacts` from the poses in `state`. soft_contact_margin [m], also called soft_contact_gap, overrides the pipeline's for this call.
         """
     def contacts(self: CollisionPipeline) -> novaphy._core.Contacts:
         """

@@ -12,7 +12,7 @@ class SolverSemiImplicit(novaphy._core.SolverBase):
     """
     def __init__(self: SolverSemiImplicit, model: novaphy._core.Model, *, angular_damping: float = 0.05, friction_smoothing: float | None = None, friction_law: str | None = None, joint_attach_ke: float = 10000.0, joint_attach_kd: float = 100.0, enable_tri_contact: bool = True) -> None:
         ...
-    def step(self: SolverSemiImplicit, state_in: novaphy._core.SimState, state_out: novaphy._core.SimState, control: novaphy._core.Control, contacts: novaphy._core.Contacts, dt: float) -> None:
+    def step(self: SolverSemiImplicit, state_in: novaphy._core.SimState, state_out: novaphy._core.SimState, control: novaphy._core.Control | None, contacts: novaphy._core.Contacts | None, dt: float) -> None:
         """
         state_out = state_in advanced by dt [s]; state_in then holds the total force. control and contacts may be None.
         """
@@ -26,13 +26,15 @@ class DiffSemiImplicitSolver(novaphy._core.SolverBase):
     """
     def __init__(self: DiffSemiImplicitSolver, model: novaphy._core.Model, config: DiffSolverConfig | None = None) -> None:
         ...
-    def step(self: DiffSemiImplicitSolver, state_in: novaphy._core.SimState, state_out: novaphy._core.SimState, control: novaphy._core.Control, contacts: novaphy._core.Contacts, dt: float) -> None:
+    def step(self: DiffSemiImplicitSolver, state_in: novaphy._core.SimState, state_out: novaphy._core.SimState, control: novaphy._core.Control | None, contacts: novaphy._core.Contacts | None, dt: float) -> None:
         """
         state_out = state_in advanced by dt [s]; state_in then holds the total force. control and contacts may be None.
         """
     @property
     def config(self) -> DiffSolverConfig:
-        ...
+        """
+        A copy: a solver keeps what it was made with.
+        """
     @property
     def forward_only(self) -> bool:
         """
@@ -54,7 +56,7 @@ class DiffSolverConfig:
     """
     What DiffSemiImplicitSolver steps. strict=False skips what it can not step and lists it in solver.skipped.
     """
-    __hash__: typing.ClassVar[None] = None
+    __hash__: typing.ClassVar[None] = None  # type: ignore[assignment]
     enable_contacts: bool
     enable_particles: bool
     enable_rigid: bool
@@ -62,7 +64,7 @@ class DiffSolverConfig:
     enable_triangles: bool
     friction_law: str | None
     strict: bool
-    def __eq__(self: DiffSolverConfig, arg0: DiffSolverConfig) -> bool:
+    def __eq__(self, other: object, /) -> bool:
         ...
     def __getstate__(self: DiffSolverConfig) -> dict:
         ...

@@ -2,6 +2,9 @@
 // Reads vectors, quaternions and transforms from whatever a caller writes for them.
 #include <pybind11/numpy.h>
 
+#include <cmath>
+#include <limits>
+
 #include "bindings.hpp"
 #include "novaphy/error.hpp"
 
@@ -12,17 +15,53 @@ std::string type_name(const py::handle& value) {
   return py::str(py::type::handle_of(value).attr("__name__"));
 }
 
-/// The items of any iterable with a length, null when it has none. Text is no vector.
+/// The items of anything with an order, null when it has none: sequences, iterators, and what NumPy reads as
+/// an array. Text, bytes, sets and mappings are no vectors.
 py::object items_of(const py::handle& value) {
   if (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr()))
     return py::reinterpret_borrow<py::object>(value);
-  if (PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr())) return {};
-  PyObject* items = PySequence_Fast(value.ptr(), "");
-  if (items == nullptr) PyErr_Clear();
+  if (PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr()) || PyByteArray_Check(value.ptr()) ||
+      PyAnySet_Check(value.ptr()) || PyDict_Check(value.ptr()) || PyMemoryView_Check(value.ptr()))
+    return {};
+  py::object ordered = py::reinterpret_borrow<py::object>(value);
+  if (!py::hasattr(value, "__iter__") && !PySequence_Check(value.ptr()) && py::hasattr(value, "__array__"))
+    ordered = py::module_::import("numpy").attr("asarray")(value);
+  PyObject* items = PySequence_Fast(ordered.ptr(), "");
+  if (items == nullptr) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+    PyErr_Clear();
+  }
   return py::reinterpret_steal<py::object>(items);
 }
 
+bool is_complex(const py::handle& value) {
+  if (PyComplex_Check(value.ptr())) return true;
+  const py::object dtype = py::getattr(value, "dtype", py::none());
+  return py::getattr(dtype, "kind", py::none()).equal(py::str("c"));
+}
+
+/// The value of a number, also of one too large for float64, which is infinite.
+std::optional<double> real_number(const py::handle& value) {
+  if (PyFloat_Check(value.ptr())) return PyFloat_AS_DOUBLE(value.ptr());
+  if (!PyLong_Check(value.ptr()) && is_complex(value))
+    return std::nullopt;  // NumPy would drop the imaginary part
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (number != -1.0 || !PyErr_Occurred()) return number;
+  const bool too_large = PyErr_ExceptionMatches(PyExc_OverflowError);
+  if (!too_large && !PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError))
+    throw py::error_already_set();
+  PyErr_Clear();
+  if (too_large) return std::numeric_limits<double>::infinity();
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<double> number_of(const py::handle& value) {
+  if (PyObject_Size(value.ptr()) >= 0) return std::nullopt;
+  PyErr_Clear();  // it has no length
+  return real_number(value);
+}
 
 void read_floats(const py::handle& value, float* out, std::size_t count, const std::string& where) {
   const py::object items = items_of(value);
@@ -32,12 +71,13 @@ void read_floats(const py::handle& value, float* out, std::size_t count, const s
                   given);
   PyObject** begin = PySequence_Fast_ITEMS(items.ptr());
   for (std::size_t i = 0; i < count; ++i) {
-    const double number = PyFloat_AsDouble(begin[i]);
-    if (number == -1.0 && PyErr_Occurred()) {
-      PyErr_Clear();
-      fail(ErrorKind::type, where, " wants ", count, " numbers, and item ", i, " is ", type_name(begin[i]));
-    }
-    out[i] = static_cast<float>(number);
+    const std::optional<double> number = real_number(begin[i]);
+    NOVAPHY_REQUIRE(number, ErrorKind::type, where, " wants ", count, " numbers, and item ", i, " is ",
+                    type_name(begin[i]));
+    out[i] = static_cast<float>(*number);
+    NOVAPHY_REQUIRE(!std::isinf(out[i]) || (!PyLong_Check(begin[i]) && std::isinf(*number)), ErrorKind::value,
+                    where, " wants ", count, " numbers, and item ", i,
+                    " is too large for float32: ", std::string(py::str(py::handle(begin[i]))).substr(0, 24));
   }
 }
 
@@ -70,33 +110,6 @@ Transformf transform_argument(const py::handle& value, const std::string& where)
   float v[7];
   read_floats(items, v, 7, where);
   return {{v[0], v[1], v[2]}, {v[3], v[4], v[5], v[6]}};
-}
-
-void raise_no_attribute(const py::object& object, const std::string& name) {
-  static const char* const kElsewhere[][2] = {
-      {"ground", "the ground is a shape: builder.add_ground_plane()"},
-      {"rigid_contact_margin", "set ShapeConfig(margin=...) in the builder, or model.shape_margin"},
-      {"joint_attach_ke", "pass it to the solver"},
-      {"joint_attach_kd", "pass it to the solver"},
-      {"add_shape_mesh", "meshes are not supported yet; use primitive shapes"},
-      {"add_shape_convex_hull", "meshes are not supported yet; use primitive shapes"},
-      {"add_shape_heightfield", "height fields are not supported yet; use primitive shapes"},
-      {"add_soft_mesh", "meshes are not supported yet; use add_soft_grid()"},
-      {"add_cloth_mesh", "meshes are not supported yet; use add_cloth_grid()"},
-      {"add_urdf", "importers are not supported yet"},
-      {"add_mjcf", "importers are not supported yet"},
-      {"add_usd", "importers are not supported yet"},
-  };
-  const std::string cls = type_name(object);
-  std::string hint;
-  for (const auto& [wrong, advice] : kElsewhere)
-    if (name == wrong) hint = advice;
-  if (hint.empty()) {
-    const py::list near =
-        py::module_::import("difflib").attr("get_close_matches")(name, object.attr("__dir__")(), 1, 0.5);
-    if (!near.empty()) hint = "did you mean '" + std::string(py::str(near[0])) + "'?";
-  }
-  fail(ErrorKind::attribute, "'", cls, "' has no attribute '", name, "'", hint.empty() ? "" : "; ", hint);
 }
 
 void warn_deprecated(const std::string& message) {

@@ -40,11 +40,17 @@ int index_in(const std::array<const char*, N>& names, const std::string& name, c
   fail(ErrorKind::value, "add_custom_array: ", argument, " '", name, "' is not one of ", all);
 }
 
-DType custom_dtype(const py::object& value) {
-  const auto name = std::string(py::str(py::module_::import("numpy").attr("dtype")(value)));
-  for (const DType dtype : {DType::f32, DType::i32, DType::u32, DType::u8})
-    if (name == to_string(dtype)) return dtype;
-  fail(ErrorKind::type, "add_custom_array: dtype must be float32, int32, uint32 or uint8, got ", name);
+/// Names that would be taken for a method or for Python's own.
+void require_free_name(const std::string& name, ArrayOwner owner) {
+  const py::type classes[] = {py::type::of<Model>(), py::type::of<SimState>(), py::type::of<Control>(),
+                              py::type::of<Contacts>()};
+  const py::type& cls = classes[static_cast<std::size_t>(owner)];
+  const bool keyword = py::module_::import("keyword").attr("iskeyword")(name).cast<bool>();
+  NOVAPHY_REQUIRE(!keyword && !name.starts_with("__"), ErrorKind::value, "add_custom_array: '", name,
+                  "' is a name of Python itself; choose another");
+  NOVAPHY_REQUIRE(!py::hasattr(cls, name.c_str()), ErrorKind::value,
+                  "add_custom_array: ", std::string(py::str(cls.attr("__name__"))), " has an attribute '",
+                  name, "' already; choose another name");
 }
 
 py::object get_attribute(const py::object& self, const std::string& name) {
@@ -56,13 +62,9 @@ py::object get_attribute(const py::object& self, const std::string& name) {
 }
 
 void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
-  if (py::hasattr(py::type::of(self), name.c_str())) {
-    if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0)
-      throw py::error_already_set();
-    return;
-  }
-  DeviceArray* array = self.cast<ArraySet&>().find(name);
-  if (array == nullptr) raise_no_attribute(self, name);
+  DeviceArray* array =
+      py::hasattr(py::type::of(self), name.c_str()) ? nullptr : self.cast<ArraySet&>().find(name);
+  if (array == nullptr) return set_existing_attribute(self, name, value);
   assign_array(*array, value, describe(*array));
 }
 
@@ -98,12 +100,13 @@ CustomArray custom_argument(const std::string& name, const std::string& frequenc
   CustomArray spec;
   spec.info.name = name;
   spec.info.frequency = static_cast<Frequency>(index_in(kFrequencies, frequency, "frequency"));
-  spec.info.dtype = custom_dtype(dtype);
+  spec.info.dtype = dtype_argument(dtype, "add_custom_array");
   spec.info.width = width;
   spec.owner = static_cast<ArrayOwner>(index_in(kOwners, owner, "owner"));
+  require_free_name(name, spec.owner);
   NOVAPHY_REQUIRE(width >= 1, ErrorKind::value, "add_custom_array: width must be at least 1, is ", width);
-  if (py::isinstance<py::int_>(default_value) || py::isinstance<py::float_>(default_value)) {
-    spec.default_row.assign(static_cast<std::size_t>(width), default_value.cast<float>());
+  if (const std::optional<double> number = number_of(default_value)) {
+    spec.default_row.assign(static_cast<std::size_t>(width), static_cast<float>(*number));
   } else {
     spec.default_row.resize(static_cast<std::size_t>(width));
     read_floats(default_value, spec.default_row.data(), spec.default_row.size(), "add_custom_array: default");

@@ -44,7 +44,7 @@ void def_alias(py::class_<Owner, ArraySet, py::smart_holder>& cls, const char* a
       alias,
       [name, warning](const py::object& self) {
         if (warning) warn_deprecated(warning);
-        return self.attr(name);
+        return py::object(self.attr(name));
       },
       [name, warning](const py::object& self, const py::object& value) {
         if (warning) warn_deprecated(warning);

@@ -12,6 +12,7 @@
 
 #include "novaphy/math.hpp"
 #include "novaphy/model.hpp"
+#include "novaphy/python.hpp"
 
 namespace novaphy::python {
 
@@ -31,6 +32,8 @@ void bind_builder(py::module_& m);
 void bind_solver(py::module_& m);
 void bind_plugins(py::module_& m);
 void bind_build_info(py::module_& m);
+/// finish_classes(module), which this module and every extension call at their end.
+void bind_class_rules(py::module_& m);
 
 // Arguments. `where` names function and argument in messages: "add_particle: pos".
 
@@ -46,6 +49,11 @@ Transformf transform_argument(const py::handle& value, const std::string& where)
 /// Axis, its number, or its letter.
 Axis axis_argument(const py::handle& value, const std::string& where);
 
+/// A number of any type that has no imaginary part; empty for everything else.
+std::optional<double> number_of(const py::handle& value);
+
+/// Sets an attribute that the class of `object` has; never makes one.
+void set_existing_attribute(const py::object& object, const std::string& name, const py::object& value);
 /// Raises AttributeError for an attribute that `object` does not have, with the nearest name that it has.
 [[noreturn]] void raise_no_attribute(const py::object& object, const std::string& name);
 /// DeprecationWarning at the caller's line.

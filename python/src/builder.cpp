@@ -8,22 +8,26 @@ namespace novaphy::python {
 namespace {
 
 void def_defaults(BuilderClass& cls) {
-  cls.def_readwrite("default_shape_cfg", &ModelBuilder::default_shape_cfg)
-      .def_readwrite("default_joint_cfg", &ModelBuilder::default_joint_cfg)
+  cls.def_readwrite("default_shape_cfg", &ModelBuilder::default_shape_cfg,
+                    "ShapeConfig of shapes that name none.")
+      .def_readwrite("default_joint_cfg", &ModelBuilder::default_joint_cfg,
+                     "JointDofConfig of axes that name none.")
       .def_readwrite("default_particle_radius", &ModelBuilder::default_particle_radius, "m")
-      .def_readwrite("default_tri_ke", &ModelBuilder::default_tri_ke)
-      .def_readwrite("default_tri_ka", &ModelBuilder::default_tri_ka)
-      .def_readwrite("default_tri_kd", &ModelBuilder::default_tri_kd)
-      .def_readwrite("default_tri_drag", &ModelBuilder::default_tri_drag)
-      .def_readwrite("default_tri_lift", &ModelBuilder::default_tri_lift)
-      .def_readwrite("default_edge_ke", &ModelBuilder::default_edge_ke)
-      .def_readwrite("default_edge_kd", &ModelBuilder::default_edge_kd)
-      .def_readwrite("default_spring_ke", &ModelBuilder::default_spring_ke)
-      .def_readwrite("default_spring_kd", &ModelBuilder::default_spring_kd)
-      .def_readwrite("default_tet_density", &ModelBuilder::default_tet_density)
-      .def_readwrite("default_tet_k_mu", &ModelBuilder::default_tet_k_mu)
-      .def_readwrite("default_tet_k_lambda", &ModelBuilder::default_tet_k_lambda)
-      .def_readwrite("default_tet_k_damp", &ModelBuilder::default_tet_k_damp)
+      .def_readwrite("default_tri_ke", &ModelBuilder::default_tri_ke, "Stretch stiffness of triangles, N/m.")
+      .def_readwrite("default_tri_ka", &ModelBuilder::default_tri_ka, "Area stiffness of triangles, N/m.")
+      .def_readwrite("default_tri_kd", &ModelBuilder::default_tri_kd, "Damping of triangles, N s/m.")
+      .def_readwrite("default_tri_drag", &ModelBuilder::default_tri_drag, "Drag of triangles.")
+      .def_readwrite("default_tri_lift", &ModelBuilder::default_tri_lift, "Lift of triangles.")
+      .def_readwrite("default_edge_ke", &ModelBuilder::default_edge_ke, "Bending stiffness, N m/rad.")
+      .def_readwrite("default_edge_kd", &ModelBuilder::default_edge_kd, "Bending damping, N m s/rad.")
+      .def_readwrite("default_spring_ke", &ModelBuilder::default_spring_ke, "Stiffness of springs, N/m.")
+      .def_readwrite("default_spring_kd", &ModelBuilder::default_spring_kd, "Damping of springs, N s/m.")
+      .def_readwrite("default_tet_density", &ModelBuilder::default_tet_density, "kg/m^3")
+      .def_readwrite("default_tet_k_mu", &ModelBuilder::default_tet_k_mu,
+                     "First Lame parameter of tetrahedra (shear), Pa.")
+      .def_readwrite("default_tet_k_lambda", &ModelBuilder::default_tet_k_lambda,
+                     "Second Lame parameter of tetrahedra (volume), Pa.")
+      .def_readwrite("default_tet_k_damp", &ModelBuilder::default_tet_k_damp, "Damping of tetrahedra, Pa s.")
       .def_readwrite("rigid_gap", &ModelBuilder::rigid_gap, "Gap of shapes whose configuration has none, m.")
       .def_readwrite("particle_max_velocity", &ModelBuilder::particle_max_velocity, "m/s")
       .def_property(
@@ -73,7 +77,7 @@ void def_worlds(BuilderClass& cls) {
          },
          py::arg("label") = py::none(), py::arg("gravity") = py::none(),
          "What is added until end_world() belongs to a new world.")
-      .def("end_world", &ModelBuilder::end_world)
+      .def("end_world", &ModelBuilder::end_world, "What is added now belongs to no world of its own.")
       .def(
           "add_builder",
           [](ModelBuilder& self, const ModelBuilder& other, const py::object& xform, const Label& prefix) {
@@ -93,7 +97,7 @@ void def_worlds(BuilderClass& cls) {
           [](ModelBuilder& self, const ModelBuilder& other, int copy_count, const py::object& spacing) {
             self.replicate(other, copy_count, vec3_argument(spacing, "replicate: spacing"));
           },
-          py::arg("builder"), py::arg("copy_count"), py::arg("spacing") = py::make_tuple(0.0, 0.0, 0.0),
+          py::arg("builder"), integer("copy_count"), py::arg("spacing") = py::make_tuple(0.0, 0.0, 0.0),
           "Copies another builder into copy_count worlds, spread over a grid by spacing [m].");
 }
 
@@ -109,21 +113,15 @@ std::shared_ptr<Model> finalize(const ModelBuilder& self, const py::object& devi
   return model;
 }
 
-/// None, a vector, or (deprecated) one number along the up axis.
+/// gravity is None, a vector, or (deprecated) one number along the up axis.
 std::shared_ptr<ModelBuilder> make_builder(const py::object& up_axis, const py::object& gravity) {
   const Axis up = axis_argument(up_axis, "ModelBuilder: up_axis");
-  if (!py::isinstance<py::float_>(gravity) && !py::isinstance<py::int_>(gravity))
-    return std::make_shared<ModelBuilder>(up, optional_vec3(gravity, "ModelBuilder: gravity"));
+  const std::optional<double> number = number_of(gravity);
+  if (!number) return std::make_shared<ModelBuilder>(up, optional_vec3(gravity, "ModelBuilder: gravity"));
   warn_deprecated("ModelBuilder: gravity is a vector now; write (0, 0, -9.81) instead of -9.81");
-  const auto along = gravity.cast<float>();
+  const auto along = static_cast<float>(*number);
   const Vec3f axis = ModelBuilder(up).up_vector();
   return std::make_shared<ModelBuilder>(up, Vec3f{axis.x * along, axis.y * along, axis.z * along});
-}
-
-void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
-  if (!py::hasattr(py::type::of(self), name.c_str())) raise_no_attribute(self, name);
-  if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0)
-    throw py::error_already_set();
 }
 
 }  // namespace
@@ -151,7 +149,7 @@ void bind_builder(py::module_& m) {
             const py::object& dtype, int width, const py::object& default_value, const std::string& owner) {
            self.add_custom_array(custom_argument(name, frequency, dtype, width, default_value, owner));
          },
-         py::arg("name"), py::arg("frequency"), py::arg("dtype") = "float32", py::arg("width") = 1,
+         py::arg("name"), py::arg("frequency"), py::arg("dtype") = "float32", integer("width") = 1,
          py::arg("default") = 0.0, py::arg("owner") = "model",
          "An array that the model, or every state, control or contacts of it, carries beside ours.")
       .def("finalize", &finalize, py::arg("device") = py::none(), py::kw_only(),
@@ -168,7 +166,6 @@ void bind_builder(py::module_& m) {
             raise_no_attribute(self, name);
           },
           py::arg("name"))
-      .def("__setattr__", &set_attribute, py::arg("name"), py::arg("value"))
       .def("__copy__", [](const ModelBuilder& self) { return std::make_shared<ModelBuilder>(self); })
       .def(
           "__deepcopy__",

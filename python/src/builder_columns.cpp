@@ -62,9 +62,11 @@ void bind_column(py::module_& m, const char* name) {
       .def("__setitem__", &set_item<T>, py::arg("index"), py::arg("value"))
       .def(
           "__array__",
-          [](const Column<T>& self, const py::object& dtype, const py::object&) {
-            const py::object copy = copy_of(self);
-            return dtype.is_none() ? copy : py::object(copy.attr("astype")(dtype));
+          [](const Column<T>& self, const py::object& dtype, const py::object& copy) {
+            NOVAPHY_REQUIRE(copy.is_none() || copy.cast<bool>(), ErrorKind::value, "ModelBuilder.", self.name,
+                            ": it has no memory of its own to show, and copy=False was asked for");
+            const py::object made = copy_of(self);
+            return dtype.is_none() ? made : py::object(made.attr("astype")(dtype));
           },
           py::arg("dtype") = py::none(), py::arg("copy") = py::none())
       .def("tolist", [](const Column<T>& self) { return copy_of(self).attr("tolist")(); })

@@ -7,15 +7,42 @@ namespace {
 
 using Dof = JointDofConfig;
 
-#define NOVAPHY_SHAPE_FIELDS(X)                                                                           \
-  X(density)                                                                                              \
-  X(ke) X(kd) X(kf) X(ka) X(mu) X(restitution) X(mu_torsional) X(mu_rolling) X(margin) X(gap) X(is_solid) \
-      X(collision_group) X(collision_filter_parent) X(has_shape_collision) X(has_particle_collision)      \
-          X(is_visible) X(is_site)
-#define NOVAPHY_DOF_FIELDS(X)                                                                          \
-  X(limit_lower)                                                                                       \
-  X(limit_upper) X(limit_ke) X(limit_kd) X(target_q) X(target_qd) X(target_ke) X(target_kd) X(damping) \
-      X(stiffness) X(rest_q) X(armature) X(effort_limit) X(velocity_limit) X(friction) X(actuator_mode)
+#define NOVAPHY_SHAPE_FIELDS(X)                                                               \
+  X(density, "kg/m^3; gives the body its mass.")                                              \
+  X(ke, "Contact stiffness, N/m.")                                                            \
+  X(kd, "Contact damping, N s/m.")                                                            \
+  X(kf, "Friction damping, N s/m.")                                                           \
+  X(ka, "Contact adhesion distance, m.")                                                      \
+  X(mu, "Friction coefficient.")                                                              \
+  X(restitution, "0 to 1.")                                                                   \
+  X(mu_torsional, "Torsional friction coefficient.")                                          \
+  X(mu_rolling, "Rolling friction coefficient.")                                              \
+  X(margin, "Distance by which the surface is moved outwards, m.")                            \
+  X(gap, "Distance at which contacts are generated, m; None = builder.rigid_gap.")            \
+  X(is_solid, "Whether the mass fills the shape or only its shell.")                          \
+  X(collision_group, "Shapes of different positive groups do not collide; 0 = with nothing.") \
+  X(collision_filter_parent, "Whether it ignores shapes of the parent body.")                 \
+  X(has_shape_collision, "Whether it collides with shapes.")                                  \
+  X(has_particle_collision, "Whether it collides with particles.")                            \
+  X(is_visible, "Whether viewers draw it.")                                                   \
+  X(is_site, "A frame that collides with nothing and weighs nothing.")
+#define NOVAPHY_DOF_FIELDS(X)                                       \
+  X(limit_lower, "m or rad.")                                       \
+  X(limit_upper, "m or rad.")                                       \
+  X(limit_ke, "Stiffness of the limits, N/m or N m/rad.")           \
+  X(limit_kd, "Damping of the limits, N s/m or N m s/rad.")         \
+  X(target_q, "Target position of the drive, m or rad.")            \
+  X(target_qd, "Target velocity of the drive, m/s or rad/s.")       \
+  X(target_ke, "Stiffness of the drive, N/m or N m/rad.")           \
+  X(target_kd, "Damping of the drive, N s/m or N m s/rad.")         \
+  X(damping, "Passive damping, N s/m or N m s/rad.")                \
+  X(stiffness, "Passive stiffness towards rest_q, N/m or N m/rad.") \
+  X(rest_q, "Where the passive spring is at rest, m or rad.")       \
+  X(armature, "Inertia of the drive, kg or kg m^2.")                \
+  X(effort_limit, "N or N m.")                                      \
+  X(velocity_limit, "m/s or rad/s.")                                \
+  X(friction, "Friction force, N or N m.")                          \
+  X(actuator_mode, "JointTargetMode of the drive; None = from the gains.")
 
 /// Sets each keyword as an attribute, so that a wrong one gets the class's own message.
 template <class Config>
@@ -49,21 +76,27 @@ std::string repr(const py::object& self, const char* name, std::initializer_list
   return out + ")";
 }
 
+/// A field that may be read and written; an integer one takes no fraction.
+template <class Config, class Value>
+void def_field(py::class_<Config>& cls, const char* name, Value Config::*field, const char* doc) {
+  if constexpr (std::is_same_v<Value, int>)
+    cls.def_property(
+        name, [field](const Config& self) { return self.*field; },
+        py::cpp_function([field](Config& self, int value) { self.*field = value; }, py::is_method(cls),
+                         py::arg("value").noconvert()),
+        doc);
+  else
+    cls.def_readwrite(name, field, doc);
+}
+
 template <class Config>
 void def_copies(py::class_<Config>& cls, std::initializer_list<const char*> fields) {
   const std::vector<const char*> names(fields);
-  cls.def("copy", [](const Config& self) { return self; })
+  cls.def(
+         "copy", [](const Config& self) { return self; }, "Another of the same values.")
       .def("__copy__", [](const Config& self) { return self; })
       .def(
           "__deepcopy__", [](const Config& self, const py::dict&) { return self; }, py::arg("memo"))
-      .def(
-          "__setattr__",
-          [](const py::object& self, const std::string& name, const py::object& value) {
-            if (!py::hasattr(py::type::of(self), name.c_str())) raise_no_attribute(self, name);
-            if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0)
-              throw py::error_already_set();
-          },
-          py::arg("name"), py::arg("value"))
       .def(py::pickle(
           [names](const py::object& self) {
             py::dict out;
@@ -82,10 +115,10 @@ void bind_shape_config(py::handle scope) {
   py::class_<ShapeConfig> cls(scope, "ShapeConfig",
                               "How a shape collides and what it weighs; Newton's fields and defaults.");
   cls.def(py::init([](const py::kwargs& fields) { return from_keywords(ShapeConfig{}, fields); }));
-#define X(field) cls.def_readwrite(#field, &ShapeConfig::field);
+#define X(field, doc) def_field(cls, #field, &ShapeConfig::field, doc);
   NOVAPHY_SHAPE_FIELDS(X)
 #undef X
-#define X(field) #field,
+#define X(field, doc) #field,
   cls.def("mark_as_site", &ShapeConfig::mark_as_site, "A site collides with nothing and weighs nothing.")
       .def_property_readonly("flags", &ShapeConfig::flags)
       .def("__repr__", [](const py::object& self) {
@@ -106,10 +139,10 @@ void bind_joint_dof_config(py::handle scope) {
   cls.def_property(
       "axis", [](const Dof& self) { return py::make_tuple(self.axis.x, self.axis.y, self.axis.z); },
       [](Dof& self, const py::object& axis) { self.axis = axis_vector(axis, "JointDofConfig: axis"); });
-#define X(field) cls.def_readwrite(#field, &Dof::field);
+#define X(field, doc) def_field(cls, #field, &Dof::field, doc);
   NOVAPHY_DOF_FIELDS(X)
 #undef X
-#define X(field) , #field
+#define X(field, doc) , #field
   cls.def_static(
          "create_unlimited",
          [](const py::object& axis) {
@@ -126,7 +159,7 @@ void bind_joint_dof_config(py::handle scope) {
 }  // namespace
 
 Vec3f axis_vector(const py::handle& value, const std::string& where) {
-  if (py::isinstance<py::str>(value) || py::isinstance<py::int_>(value)) {
+  if (py::isinstance<py::str>(value) || PyIndex_Check(value.ptr())) {
     switch (axis_argument(value, where)) {
       case Axis::X:
         return {1, 0, 0};

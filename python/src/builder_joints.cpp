@@ -55,8 +55,8 @@ void def_hinge(BuilderClass& cls, const char* name,
         return (self.*add)(parent, child, axis_config(self, name, axis, numbers),
                            joint_args(name, parent_xform, child_xform, label, filter, enabled));
       },
-      "parent"_a, "child"_a, py::kw_only(), "parent_xform"_a = none, "child_xform"_a = none, "axis"_a = none,
-      "target_q"_a = none, "target_qd"_a = none, "target_ke"_a = none, "target_kd"_a = none,
+      integer("parent"), integer("child"), py::kw_only(), "parent_xform"_a = none, "child_xform"_a = none,
+      "axis"_a = none, "target_q"_a = none, "target_qd"_a = none, "target_ke"_a = none, "target_kd"_a = none,
       "damping"_a = none, "stiffness"_a = none, "limit_lower"_a = none, "limit_upper"_a = none,
       "limit_ke"_a = none, "limit_kd"_a = none, "armature"_a = none, "effort_limit"_a = none,
       "velocity_limit"_a = none, "friction"_a = none, "actuator_mode"_a = none, "label"_a = none,
@@ -66,6 +66,8 @@ void def_hinge(BuilderClass& cls, const char* name,
 std::vector<Dof> axes_of(const ModelBuilder& self, const char* where, const py::object& axes) {
   std::vector<Dof> out;
   if (axes.is_none()) return out;
+  NOVAPHY_REQUIRE(py::isinstance<py::iterable>(axes), ErrorKind::type, where,
+                  ": axes want a list of Axis, vectors or JointDofConfig, got ", std::string(py::repr(axes)));
   for (const py::handle axis : axes)
     out.push_back(axis_config(self, where, py::reinterpret_borrow<py::object>(axis), {}));
   return out;
@@ -83,9 +85,9 @@ void bind_many_axes(BuilderClass& cls) {
                                  axes_of(self, "add_joint", angular),
                                  joint_args("add_joint", parent_xform, child_xform, label, filter, enabled));
          },
-         "joint_type"_a, "parent"_a, "child"_a, py::kw_only(), "linear_axes"_a = none,
+         "joint_type"_a, integer("parent"), integer("child"), py::kw_only(), "linear_axes"_a = none,
          "angular_axes"_a = none, "parent_xform"_a = none, "child_xform"_a = none, "label"_a = none,
-         "collision_filter_parent"_a = none, "enabled"_a = true)
+         "collision_filter_parent"_a = none, "enabled"_a = true, "A joint of any type. Returns its index.")
       .def(
           "add_joint_d6",
           [](ModelBuilder& self, int parent, int child, const py::object& linear, const py::object& angular,
@@ -95,7 +97,7 @@ void bind_many_axes(BuilderClass& cls) {
                 parent, child, axes_of(self, "add_joint_d6", linear), axes_of(self, "add_joint_d6", angular),
                 joint_args("add_joint_d6", parent_xform, child_xform, label, filter, enabled));
           },
-          "parent"_a, "child"_a, py::kw_only(), "linear_axes"_a = none, "angular_axes"_a = none,
+          integer("parent"), integer("child"), py::kw_only(), "linear_axes"_a = none, "angular_axes"_a = none,
           "parent_xform"_a = none, "child_xform"_a = none, "label"_a = none,
           "collision_filter_parent"_a = none, "enabled"_a = true,
           "Up to three linear and three angular axes, each an Axis, a vector or a JointDofConfig.")
@@ -111,9 +113,10 @@ void bind_many_axes(BuilderClass& cls) {
                 parent, child, axis_config(self, "add_joint_ball", py::none(), numbers),
                 joint_args("add_joint_ball", parent_xform, child_xform, label, filter, enabled));
           },
-          "parent"_a, "child"_a, py::kw_only(), "parent_xform"_a = none, "child_xform"_a = none,
+          integer("parent"), integer("child"), py::kw_only(), "parent_xform"_a = none, "child_xform"_a = none,
           "armature"_a = none, "friction"_a = none, "damping"_a = none, "stiffness"_a = none,
-          "actuator_mode"_a = none, "label"_a = none, "collision_filter_parent"_a = none, "enabled"_a = true);
+          "actuator_mode"_a = none, "label"_a = none, "collision_filter_parent"_a = none, "enabled"_a = true,
+          "A ball joint. Returns its index.");
 }
 
 void bind_simple_joints(BuilderClass& cls) {
@@ -127,8 +130,9 @@ void bind_simple_joints(BuilderClass& cls) {
                parent, child,
                joint_args("add_joint_fixed", parent_xform, child_xform, label, filter, enabled));
          },
-         "parent"_a, "child"_a, py::kw_only(), "parent_xform"_a = none, "child_xform"_a = none,
-         "label"_a = none, "collision_filter_parent"_a = none, "enabled"_a = true)
+         integer("parent"), integer("child"), py::kw_only(), "parent_xform"_a = none, "child_xform"_a = none,
+         "label"_a = none, "collision_filter_parent"_a = none, "enabled"_a = true,
+         "The child is fixed to the parent. Returns the joint's index.")
       .def(
           "add_joint_free",
           [](ModelBuilder& self, int child, const py::object& parent_xform, const py::object& child_xform,
@@ -137,8 +141,9 @@ void bind_simple_joints(BuilderClass& cls) {
                 child, joint_args("add_joint_free", parent_xform, child_xform, label, filter, enabled),
                 parent);
           },
-          "child"_a, py::kw_only(), "parent_xform"_a = none, "child_xform"_a = none, "parent"_a = -1,
-          "label"_a = none, "collision_filter_parent"_a = none, "enabled"_a = true)
+          integer("child"), py::kw_only(), "parent_xform"_a = none, "child_xform"_a = none,
+          integer("parent") = -1, "label"_a = none, "collision_filter_parent"_a = none, "enabled"_a = true,
+          "The child floats: 7 coordinates, 6 speeds. Returns the joint's index.")
       .def(
           "add_joint_distance",
           [](ModelBuilder& self, int parent, int child, const py::object& parent_xform,
@@ -148,7 +153,7 @@ void bind_simple_joints(BuilderClass& cls) {
                 parent, child, min_distance, max_distance,
                 joint_args("add_joint_distance", parent_xform, child_xform, label, filter, enabled));
           },
-          "parent"_a, "child"_a, py::kw_only(), "parent_xform"_a = none, "child_xform"_a = none,
+          integer("parent"), integer("child"), py::kw_only(), "parent_xform"_a = none, "child_xform"_a = none,
           "min_distance"_a = -1.0, "max_distance"_a = 1.0, "label"_a = none,
           "collision_filter_parent"_a = none, "enabled"_a = true, "A negative distance is no limit.")
       .def(
@@ -156,7 +161,7 @@ void bind_simple_joints(BuilderClass& cls) {
           [](ModelBuilder& self, const std::vector<int>& joints, const Label& label) {
             return self.add_articulation(std::span<const int>(joints), label.value_or(""));
           },
-          "joints"_a, "label"_a = none,
+          integer("joints"), "label"_a = none,
           "Joints in increasing order without gaps. Returns the articulation's index.");
 }
 

@@ -111,7 +111,7 @@ void add_cloth_grid(ModelBuilder& self, const py::object& pos, const py::object&
 void bind_elements(BuilderClass& cls) {
   using namespace py::literals;
   const py::none none;
-  cls.def("add_spring", &ModelBuilder::add_spring, "i"_a, "j"_a, "ke"_a, "kd"_a, "control"_a,
+  cls.def("add_spring", &ModelBuilder::add_spring, integer("i"), integer("j"), "ke"_a, "kd"_a, "control"_a,
           "A spring; its rest length is the distance now. Returns its index.")
       .def(
           "add_triangle",
@@ -119,8 +119,9 @@ void bind_elements(BuilderClass& cls) {
              Number lift) {
             return self.add_triangle(i, j, k, {ke, ka, kd, drag, lift});
           },
-          "i"_a, "j"_a, "k"_a, py::kw_only(), "tri_ke"_a = none, "tri_ka"_a = none, "tri_kd"_a = none,
-          "tri_drag"_a = none, "tri_lift"_a = none, "A membrane triangle. Returns its rest area, m^2.")
+          integer("i"), integer("j"), integer("k"), py::kw_only(), "tri_ke"_a = none, "tri_ka"_a = none,
+          "tri_kd"_a = none, "tri_drag"_a = none, "tri_lift"_a = none,
+          "A membrane triangle. Returns its rest area, m^2.")
       .def(
           "add_triangles",
           [](ModelBuilder& self, const py::object& i, const py::object& j, const py::object& k, Number ke,
@@ -136,11 +137,13 @@ void bind_elements(BuilderClass& cls) {
           [](ModelBuilder& self, int i, int j, int k, int l, Number rest, Number ke, Number kd) {
             return self.add_edge(i, j, k, l, rest, {ke, kd});
           },
-          "i"_a, "j"_a, "k"_a, "l"_a, py::kw_only(), "rest"_a = none, "edge_ke"_a = none, "edge_kd"_a = none,
+          integer("i"), integer("j"), integer("k"), integer("l"), py::kw_only(), "rest"_a = none,
+          "edge_ke"_a = none, "edge_kd"_a = none,
           "Bending about edge (k, l) of the triangles with tips i and j; -1 = none. rest is an angle in rad, "
           "None = the angle now.")
-      .def("add_tetrahedron", &ModelBuilder::add_tetrahedron, "i"_a, "j"_a, "k"_a, "l"_a, "k_mu"_a = 1000.0,
-           "k_lambda"_a = 1000.0, "k_damp"_a = 0.0, "A tetrahedron. Returns its rest volume, m^3.");
+      .def("add_tetrahedron", &ModelBuilder::add_tetrahedron, integer("i"), integer("j"), integer("k"),
+           integer("l"), "k_mu"_a = 1000.0, "k_lambda"_a = 1000.0, "k_damp"_a = 0.0,
+           "A tetrahedron. Returns its rest volume, m^3.");
 }
 
 }  // namespace
@@ -149,25 +152,27 @@ void bind_builder_particles(BuilderClass& cls) {
   using namespace py::literals;
   const py::none none;
   cls.def("add_particle", &add_particle, "pos"_a, "vel"_a, "mass"_a, "radius"_a = none,
-          "flags"_a = ParticleFlags::ACTIVE, "A particle: m, m/s, kg, m. Returns its index.")
+          integer("flags") = ParticleFlags::ACTIVE, "A particle: m, m/s, kg, m. Returns its index.")
       .def("add_particles", &add_particles, "pos"_a, "vel"_a, "mass"_a, "radius"_a = none, "flags"_a = none,
            "Particles from rows of numbers.")
-      .def("add_particle_grid", &add_particle_grid, py::kw_only(), "pos"_a, "rot"_a, "vel"_a, "dim_x"_a,
-           "dim_y"_a, "dim_z"_a, "cell_x"_a, "cell_y"_a, "cell_z"_a, "mass"_a, "jitter"_a,
-           "radius_mean"_a = none, "radius_std"_a = 0.0, "flags"_a = none, "dim_x * dim_y * dim_z particles.")
-      .def("add_soft_grid", &add_soft_grid, py::kw_only(), "pos"_a, "rot"_a, "vel"_a, "dim_x"_a, "dim_y"_a,
-           "dim_z"_a, "cell_x"_a, "cell_y"_a, "cell_z"_a, "density"_a, "k_mu"_a, "k_lambda"_a, "k_damp"_a,
-           "fix_left"_a = false, "fix_right"_a = false, "fix_top"_a = false, "fix_bottom"_a = false,
-           "tri_ke"_a = 0.0, "tri_ka"_a = 0.0, "tri_kd"_a = 0.0, "tri_drag"_a = 0.0, "tri_lift"_a = 0.0,
-           "add_surface_mesh_edges"_a = true, "edge_ke"_a = 0.0, "edge_kd"_a = 0.0,
+      .def("add_particle_grid", &add_particle_grid, py::kw_only(), "pos"_a, "rot"_a, "vel"_a,
+           integer("dim_x"), integer("dim_y"), integer("dim_z"), "cell_x"_a, "cell_y"_a, "cell_z"_a, "mass"_a,
+           "jitter"_a, "radius_mean"_a = none, "radius_std"_a = 0.0, integer("flags") = none,
+           "dim_x * dim_y * dim_z particles.")
+      .def("add_soft_grid", &add_soft_grid, py::kw_only(), "pos"_a, "rot"_a, "vel"_a, integer("dim_x"),
+           integer("dim_y"), integer("dim_z"), "cell_x"_a, "cell_y"_a, "cell_z"_a, "density"_a, "k_mu"_a,
+           "k_lambda"_a, "k_damp"_a, "fix_left"_a = false, "fix_right"_a = false, "fix_top"_a = false,
+           "fix_bottom"_a = false, "tri_ke"_a = 0.0, "tri_ka"_a = 0.0, "tri_kd"_a = 0.0, "tri_drag"_a = 0.0,
+           "tri_lift"_a = 0.0, "add_surface_mesh_edges"_a = true, "edge_ke"_a = 0.0, "edge_kd"_a = 0.0,
            "particle_radius"_a = none,
            "A block of tetrahedra, five a cell, with its surface triangles and their edges.")
-      .def("add_cloth_grid", &add_cloth_grid, py::kw_only(), "pos"_a, "rot"_a, "vel"_a, "dim_x"_a, "dim_y"_a,
-           "cell_x"_a, "cell_y"_a, "mass"_a, "reverse_winding"_a = false, "fix_left"_a = false,
-           "fix_right"_a = false, "fix_top"_a = false, "fix_bottom"_a = false, "tri_ke"_a = none,
-           "tri_ka"_a = none, "tri_kd"_a = none, "tri_drag"_a = none, "tri_lift"_a = none, "edge_ke"_a = none,
-           "edge_kd"_a = none, "add_springs"_a = false, "spring_ke"_a = none, "spring_kd"_a = none,
-           "particle_radius"_a = none, "A sheet of triangles, two a cell, with bending edges.");
+      .def("add_cloth_grid", &add_cloth_grid, py::kw_only(), "pos"_a, "rot"_a, "vel"_a, integer("dim_x"),
+           integer("dim_y"), "cell_x"_a, "cell_y"_a, "mass"_a, "reverse_winding"_a = false,
+           "fix_left"_a = false, "fix_right"_a = false, "fix_top"_a = false, "fix_bottom"_a = false,
+           "tri_ke"_a = none, "tri_ka"_a = none, "tri_kd"_a = none, "tri_drag"_a = none, "tri_lift"_a = none,
+           "edge_ke"_a = none, "edge_kd"_a = none, "add_springs"_a = false, "spring_ke"_a = none,
+           "spring_kd"_a = none, "particle_radius"_a = none,
+           "A sheet of triangles, two a cell, with bending edges.");
   bind_elements(cls);
 }
 

@@ -43,9 +43,9 @@ void bind_device(py::module_& m) {
                             ordinal);
             return Device{DeviceType::cuda, ordinal};
           },
-          py::arg("ordinal") = 0)
-      .def_readonly("type", &Device::type)
-      .def_readonly("ordinal", &Device::ordinal)
+          integer("ordinal") = 0)
+      .def_readonly("type", &Device::type, "DeviceType.CPU or DeviceType.CUDA.")
+      .def_readonly("ordinal", &Device::ordinal, "Number of the GPU; 0 on the CPU.")
       .def_property_readonly("is_cpu", &Device::is_cpu)
       .def("__eq__",
            [](const Device& self, const py::object& other) {
@@ -58,6 +58,7 @@ void bind_device(py::module_& m) {
       .def(py::pickle([](const Device& self) { return to_string(self); },
                       [](const std::string& name) { return parse_device(name); }));
 
+  m.def("device_of", &device_argument, py::arg("device"), "The Device that an argument `device` means.");
   m.def(
       "get_device", [] { return default_device; }, "The device that is used where none is named.");
   m.def(

@@ -7,14 +7,6 @@
 namespace novaphy::python {
 namespace {
 
-DType dtype_argument(const py::object& value) {
-  const py::object asked = py::module_::import("numpy").attr("dtype")(value);
-  for (const DType dtype : {DType::f32, DType::i32, DType::u32, DType::u8})
-    if (asked.equal(numpy_dtype(dtype))) return dtype;
-  fail(ErrorKind::type, "DeviceArray: dtype must be float32, int32, uint32 or uint8, got ",
-       std::string(py::str(asked)));
-}
-
 /// What arr[index] = value needs: a view that may be written, and a value whose kind fits (NumPy itself would
 /// cut 1.1 down to 1 without a word).
 void set_item(DeviceArray& self, const py::object& index, const py::object& value) {
@@ -37,13 +29,6 @@ void fill(DeviceArray& self, const py::object& value) {
   if (self.empty()) return;
   detail::numpy_on(self, true).attr("fill")(one);
   self.storage()->raise_version();
-}
-
-py::object as_numpy(const DeviceArray& self, const py::object& dtype, const py::object& copy) {
-  py::object view = numpy_view(self, false);
-  if (!dtype.is_none()) view = view.attr("astype")(dtype, py::arg("copy") = false);
-  const bool must_copy = !copy.is_none() && copy.cast<bool>();
-  return must_copy ? py::object(view.attr("copy")()) : view;
 }
 
 DeviceArray to_device(const DeviceArray& self, const py::object& device) {
@@ -87,8 +72,8 @@ void bind_device_array(py::module_& m) {
                           "A packed array of float32, int32, uint32 or uint8 in the engine's memory. Handles "
                           "share memory, as in NumPy.")
       .def(py::init([](const py::object& data, const py::object& dtype, const py::object& device) {
-             return new_array(data, dtype.is_none() ? DType::f32 : dtype_argument(dtype), "DeviceArray: data",
-                              device_argument(device));
+             return new_array(data, dtype.is_none() ? DType::f32 : dtype_argument(dtype, "DeviceArray"),
+                              "DeviceArray: data", device_argument(device));
            }),
            py::arg("data"), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
            "Copies anything array-like. dtype defaults to float32.")
@@ -125,16 +110,20 @@ void bind_device_array(py::module_& m) {
           },
           py::arg("value"), "Copies anything array-like of this shape into the memory.")
       .def(
-          "fill_", [](DeviceArray& self, const py::object& value) { fill(self, value); }, py::arg("value"))
-      .def("zero_", &DeviceArray::zero)
+          "fill_", [](DeviceArray& self, const py::object& value) { fill(self, value); }, py::arg("value"),
+          "Fills the memory with one number.")
+      .def("zero_", &DeviceArray::zero, "Fills the memory with zeros.")
       .def("clone", &DeviceArray::clone, "A copy in memory of its own.")
       .def(
           "copy_from", [](DeviceArray& self, const DeviceArray& source) { self.copy_from(source); },
-          py::arg("source"))
+          py::arg("source"), "Copies another DeviceArray of the same type and shape.")
       .def("to", &to_device, py::arg("device"), "This array when it lies there already, else a copy.")
       .def(
           "view", [](const DeviceArray& self) { return self; }, "Another handle on the same memory.")
-      .def("tolist", [](const DeviceArray& self) { return numpy_view(self, false).attr("tolist")(); })
+      .def(
+          "tolist",
+          [](const DeviceArray& self) { return py::object(numpy_view(self, false).attr("tolist")()); },
+          "The numbers as nested lists.")
       .def("__len__",
            [](const DeviceArray& self) {
              NOVAPHY_REQUIRE(self.shape().ndim() > 0, ErrorKind::type, "len() of ", describe(self),
@@ -148,12 +137,13 @@ void bind_device_array(py::module_& m) {
           },
           py::arg("index"), "NumPy indexing; slices are read-only views.")
       .def("__setitem__", &set_item, py::arg("index"), py::arg("value"))
-      .def("__array__", &as_numpy, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
+      .def("__array__", &numpy_copy_or_view, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
       .def_property_readonly("__array_interface__", &array_interface)
       .def(
           "__dlpack__",
-          [](const DeviceArray& self, const py::object&, const py::object& max_version, const py::object&,
-             const py::object&) { return dlpack_capsule(self, max_version); },
+          [](const DeviceArray& self, const py::object&, const py::object& max_version,
+             const py::object& dl_device,
+             const py::object& copy) { return dlpack_capsule(self, max_version, dl_device, copy); },
           py::kw_only(), py::arg("stream") = py::none(), py::arg("max_version") = py::none(),
           py::arg("dl_device") = py::none(), py::arg("copy") = py::none())
       .def("__dlpack_device__", &dlpack_device)

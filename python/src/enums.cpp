@@ -25,9 +25,10 @@ Axis axis_argument(const py::handle& value, const std::string& where) {
     if (letter == "X" || letter == "x") return Axis::X;
     if (letter == "Y" || letter == "y") return Axis::Y;
     if (letter == "Z" || letter == "z") return Axis::Z;
-  } else if (py::isinstance<py::int_>(value)) {
-    const auto number = value.cast<int>();
+  } else if (PyIndex_Check(value.ptr()) && !PyBool_Check(value.ptr())) {
+    const Py_ssize_t number = PyNumber_AsSsize_t(value.ptr(), nullptr);
     if (number >= 0 && number <= 2) return static_cast<Axis>(number);
+    PyErr_Clear();
   }
   fail(ErrorKind::value, where, " wants Axis.X, Axis.Y or Axis.Z, got ", std::string(py::repr(value)));
 }

@@ -51,15 +51,15 @@ void def_counts(ModelClass& cls) {
       .def_readonly("articulation_count", &Model::articulation_count)
       .def_readonly("world_count", &Model::world_count)
       .def_readonly("up_axis", &Model::up_axis)
-      .def_readonly("device", &Model::device)
-      .def_readonly("requires_grad", &Model::requires_grad)
+      .def_readonly("device", &Model::device, "Where the arrays lie.")
+      .def_readonly("requires_grad", &Model::requires_grad, "What finalize() was asked for.")
       .def_readonly("body_label", &Model::body_label)
       .def_readonly("shape_label", &Model::shape_label)
       .def_readonly("joint_label", &Model::joint_label)
       .def_readonly("articulation_label", &Model::articulation_label)
       .def_readwrite("particle_max_velocity", &Model::particle_max_velocity,
                      "Particles are not integrated faster than this, m/s.")
-      .def_readonly("particle_max_radius", &Model::particle_max_radius)
+      .def_readonly("particle_max_radius", &Model::particle_max_radius, "Largest particle radius, m.")
       .def_property_readonly("version", &Model::version,
                              "Changes whenever a number of the model is written.");
 }
@@ -174,7 +174,8 @@ void bind_model(py::module_& m) {
           "state",
           [](const Model& self, std::optional<bool> requires_grad) { return self.state(requires_grad); },
           py::arg("requires_grad") = py::none(), "A state with the model's start values.")
-      .def("control", &make_control, py::arg("requires_grad") = py::none(), py::arg("clone_variables") = true)
+      .def("control", &make_control, py::arg("requires_grad") = py::none(), py::arg("clone_variables") = true,
+           "A control with the model's start values.")
       .def(
           "contacts",
           [](const py::object& self, const py::object& pipeline) {
@@ -185,7 +186,7 @@ void bind_model(py::module_& m) {
       .def("collide", &collide, py::arg("state"), py::arg("contacts") = py::none(), py::kw_only(),
            py::arg("collision_pipeline") = py::none(),
            "Generates contacts for the poses of `state` and returns them.")
-      .def("set_gravity", &set_gravity, py::arg("gravity"), py::arg("world") = py::none(),
+      .def("set_gravity", &set_gravity, py::arg("gravity"), integer("world") = py::none(),
            "Gravity of one world, or of all, m/s^2.")
       .def(
           "add_custom_array",
@@ -193,7 +194,7 @@ void bind_model(py::module_& m) {
              int width, const py::object& default_value, const std::string& owner) {
             self.add_custom_array(custom_argument(name, frequency, dtype, width, default_value, owner));
           },
-          py::arg("name"), py::arg("frequency"), py::arg("dtype") = "float32", py::arg("width") = 1,
+          py::arg("name"), py::arg("frequency"), py::arg("dtype") = "float32", integer("width") = 1,
           py::arg("default") = 0.0, py::arg("owner") = "model",
           "Adds an array to the model, or to every state, control or contacts made from now on.")
       .def("clone", &Model::clone, "A copy in memory of its own.")

@@ -29,4 +29,6 @@ PYBIND11_MODULE(_core, m) {
   bind_solver(m);
   bind_plugins(m);
   bind_build_info(m);
+  bind_class_rules(m);
+  m.attr("finish_classes")(m);
 }

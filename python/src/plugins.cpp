@@ -131,7 +131,7 @@ void bind_plugins(py::module_& m) {
   m.def(
       "thread_count", [] { return task_pool().thread_count(); }, "Threads that plugins share.");
   m.def(
-      "set_thread_count", [](int count) { task_pool().set_thread_count(count); }, "count"_a);
+      "set_thread_count", [](int count) { task_pool().set_thread_count(count); }, integer("count"));
   py::module_::import("atexit").attr("register")(p.attr("shutdown"));
 }
 

@@ -30,6 +30,24 @@ SIMPLER = {
     "typing.SupportsInt | typing.SupportsIndex": "int",
 }
 
+#: What pybind11 cannot say about its signatures.
+FOR_CHECKERS = {
+    r"(def step\(.*control: [\w.]+)(, contacts: [\w.]+)": r"\1 | None\2 | None",
+    r"def __(eq|ne)__\(self(?:: [\w.]+)?, \w+: [^)]*\)": r"def __\1__(self, other: object, /)",
+    r"^(    __hash__: .*None.*)$": r"\1  # type: ignore[assignment]",
+    r"^(    [A-Z]\w*): typing\.ClassVar\[(?!DType)\w+\]$": r"\1 = ...",  # a member of an enum.Enum
+    # assigning an unknown attribute raises; only array sets have attributes that no class names
+    r"^ +def __(?:reduce_ex|setattr|getattr)__\(self, .*:\n +\.\.\.\n": "",
+    r"^(class ArraySet:\n(?: +\"\"\"\n.*\n +\"\"\"\n)?)": (
+        r"\1    def __getattr__(self, name: str) -> DeviceArray:\n        ...\n"
+        r"    def __setattr__(self, name: str, value: typing.Any) -> None:\n        ...\n"
+    ),
+    r"(    @typing\.overload\n(    def __(?:eq|ne)__.*\n +\.\.\.\n)){2}": r"\2",
+    r"\bnumpy\.(?=(?:dtype|ndarray)\b)": "_numpy.",  # in a class with a method of that name the module is hidden
+    r"from_model\(model: \.\.\.\)": "from_model(model: Model)",  # bound before Model is
+    r"(\w+: (?:int \| )?)list\[int\](?=[,)])": r"\1collections.abc.Sequence[int]",
+}
+
 
 def header() -> str:
     """The first lines; texts are compared only where the tools that made them are the same."""
@@ -52,11 +70,24 @@ def generate(module: str) -> dict[str, str]:
 
 
 def simplified(text: str) -> str:
-    """Shorter types, and nothing that differs from build to build."""
+    """Shorter types, nothing that differs from build to build, and what a type checker needs to be told."""
     for long, short in SIMPLER.items():
         text = text.replace(long, short)
     text = re.sub(r"^(\w+: str) = '.*'$", r"\1", text, flags=re.M)
-    return re.sub(r" at 0x[0-9a-f]+", "", text)
+    text = re.sub(r" at 0x[0-9a-f]+", "", text)
+    for pattern, replacement in FOR_CHECKERS.items():
+        text = re.sub(pattern, replacement, text, flags=re.M)
+    return text
+
+
+def missing_imports(text: str) -> str:
+    """Import lines of modules that pybind11 names in signatures and the stub does not import."""
+    lines = ("import collections.abc", "import numpy as _numpy", "import typing_extensions")
+    return "".join(
+        f"{line}\n"
+        for line in lines
+        if f"\n{line}\n" not in text and re.search(rf"\b{re.escape(line.split()[-1])}\.\w", text)
+    )
 
 
 def defined_in_python(name: str) -> str:
@@ -79,6 +110,7 @@ def core_stubs() -> dict[str, str]:
         text = re.sub(r"^from novaphy import \w+\n", "", text, flags=re.M)
         classes = "".join(defined_in_python(name) for name in names)
         text = re.sub(r"^(__all__.*\n)", lambda match: match.group(1) + classes, text, count=1, flags=re.M)
+        text = text.replace("import typing\n", "import typing\n" + missing_imports(text), 1)
         out[path.removeprefix("novaphy/")] = header() + text
     return out
 
@@ -157,9 +189,8 @@ def public_stubs() -> dict[str, str]:
             for line in sorted(imports[public])
             if line.startswith("import") and line.split()[1] + "." in body
         ]
-        out[f"{public}.pyi"] = (
-            header() + "from __future__ import annotations\n\n" + "\n".join(used) + "\n" + body
-        )
+        head = "from __future__ import annotations\n\n" + "\n".join(used) + "\n"
+        out[f"{public}.pyi"] = header() + head + missing_imports(head + body) + body
     return out
 
 

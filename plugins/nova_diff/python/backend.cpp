@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "bindings.hpp"
+#include "novaphy/python.hpp"
 #include "novaphy/nova/kernel.hpp"
 #include "novaphy/task_pool.hpp"
 
@@ -34,7 +35,7 @@ void bind_backend(py::module_& m) {
                         "nova.set_num_threads: wants at least 1 thread, got ", count);
         novaphy::task_pool().set_thread_count(count);
       },
-      py::arg("count"), "Results do not depend on it.");
+      novaphy::python::integer("count"), "Results do not depend on it.");
 }
 
 }  // namespace nova::python

@@ -9,6 +9,7 @@
 
 #include "bindings.hpp"
 #include "novaphy/nova/tensor.hpp"
+#include "novaphy/python.hpp"
 #include "novaphy/python_arrays.hpp"
 
 namespace nova::python {
@@ -23,9 +24,7 @@ using novaphy::Storage;
 
 /// None = where the engine puts new arrays.
 Device device_of(const py::object& device) {
-  if (device.is_none()) return py::module_::import("novaphy._core").attr("get_device")().cast<Device>();
-  if (py::isinstance<Device>(device)) return device.cast<Device>();
-  return novaphy::parse_device(device.cast<std::string>());
+  return py::module_::import("novaphy._core").attr("device_of")(device).cast<Device>();
 }
 
 using ShapeArgument = std::variant<std::int64_t, std::vector<std::int64_t>>;
@@ -125,30 +124,32 @@ void bind_factories(py::module_& m) {
       [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
         return filled(shape, 0.0f, dtype, device, requires_grad);
       },
-      py::arg("shape"), py::kw_only(), py::arg("dtype") = DType::f32, py::arg("device") = py::none(),
-      py::arg("requires_grad") = false);
+      novaphy::python::integer("shape"), py::kw_only(), py::arg("dtype") = DType::f32,
+      py::arg("device") = py::none(), py::arg("requires_grad") = false);
   m.def(
       "empty",
       [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
         return filled(shape, 0.0f, dtype, device, requires_grad);
       },
-      py::arg("shape"), py::kw_only(), py::arg("dtype") = DType::f32, py::arg("device") = py::none(),
-      py::arg("requires_grad") = false, "Like zeros: memory is always cleared.");
+      novaphy::python::integer("shape"), py::kw_only(), py::arg("dtype") = DType::f32,
+      py::arg("device") = py::none(), py::arg("requires_grad") = false,
+      "Like zeros: memory is always cleared.");
   m.def(
       "ones",
       [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
         return filled(shape, 1.0f, dtype, device, requires_grad);
       },
-      py::arg("shape"), py::kw_only(), py::arg("dtype") = DType::f32, py::arg("device") = py::none(),
-      py::arg("requires_grad") = false);
-  m.def("full", &filled, py::arg("shape"), py::arg("value"), py::kw_only(), py::arg("dtype") = DType::f32,
-        py::arg("device") = py::none(), py::arg("requires_grad") = false);
+      novaphy::python::integer("shape"), py::kw_only(), py::arg("dtype") = DType::f32,
+      py::arg("device") = py::none(), py::arg("requires_grad") = false);
+  m.def("full", &filled, novaphy::python::integer("shape"), py::arg("value"), py::kw_only(),
+        py::arg("dtype") = DType::f32, py::arg("device") = py::none(), py::arg("requires_grad") = false);
   m.def(
       "zeros_like",
       [](const Tensor& like, bool requires_grad) {
         return Tensor(like.shape(), like.dtype(), like.array().device()).set_requires_grad(requires_grad);
       },
-      py::arg("tensor"), py::kw_only(), py::arg("requires_grad") = false);
+      py::arg("tensor"), py::kw_only(), py::arg("requires_grad") = false,
+      "A new tensor of zeros with the shape, dtype and device of `tensor`.");
   m.def("as_tensor", &over_memory, py::arg("obj"), py::arg("requires_grad") = false,
         "A tensor over packed float32 memory of another library, without a copy. TypeError for other types, "
         "ValueError for memory that is "

@@ -28,13 +28,6 @@ void assign_value(Tensor& self, const py::object& value) {
   novaphy::python::assign_array(self.array(), value, "nova.Tensor.assign");
 }
 
-py::object as_numpy(const Tensor& self, const py::object& dtype, const py::object& copy) {
-  py::object view = novaphy::python::numpy_view(self.array(), false);
-  if (!dtype.is_none()) view = view.attr("astype")(dtype, py::arg("copy") = false);
-  const bool must_copy = !copy.is_none() && copy.cast<bool>();
-  return must_copy ? py::object(view.attr("copy")()) : view;
-}
-
 std::string repr(const Tensor& self) {
   return text("Tensor(shape=", std::string(py::str(novaphy::python::shape_tuple(self.shape()))),
               ", dtype=", to_string(self.dtype()), ", device='", to_string(self.array().device()), "'",
@@ -44,10 +37,12 @@ std::string repr(const Tensor& self) {
 void bind_properties(py::class_<Tensor>& c) {
   c.def_property_readonly("shape",
                           [](const Tensor& self) { return novaphy::python::shape_tuple(self.shape()); })
-      .def_property_readonly("ndim", [](const Tensor& self) { return self.shape().ndim(); })
-      .def_property_readonly("size", &Tensor::size)
-      .def_property_readonly("dtype", &Tensor::dtype)
-      .def_property_readonly("device", [](const Tensor& self) { return self.array().device(); })
+      .def_property_readonly(
+          "ndim", [](const Tensor& self) { return self.shape().ndim(); }, "Number of dimensions.")
+      .def_property_readonly("size", &Tensor::size, "Number of elements.")
+      .def_property_readonly("dtype", &Tensor::dtype, "Element type, a nova.DType.")
+      .def_property_readonly(
+          "device", [](const Tensor& self) { return self.array().device(); }, "Where the memory lies.")
       .def_property(
           "requires_grad", &Tensor::requires_grad,
           [](Tensor& self, bool wanted) { self.set_requires_grad(wanted); },
@@ -71,14 +66,21 @@ void bind_memory(py::class_<Tensor>& c) {
        py::kw_only(), py::arg("writable") = false,
        "A zero-copy view. A writable one makes recordings compare contents, because writes through it are "
        "unseen.")
-      .def("__array__", &as_numpy, py::arg("dtype") = py::none(), py::arg("copy") = py::none())
+      .def(
+          "__array__",
+          [](const Tensor& self, const py::object& dtype, const py::object& copy) {
+            return novaphy::python::numpy_copy_or_view(self.array(), dtype, copy);
+          },
+          py::arg("dtype") = py::none(), py::arg("copy") = py::none())
       .def_property_readonly(
           "__array_interface__",
           [](const Tensor& self) { return novaphy::python::array_interface(self.array()); })
       .def(
           "__dlpack__",
-          [](const Tensor& self, const py::object&, const py::object& max_version, const py::object&,
-             const py::object&) { return novaphy::python::dlpack_capsule(self.array(), max_version); },
+          [](const Tensor& self, const py::object&, const py::object& max_version,
+             const py::object& dl_device, const py::object& copy) {
+            return novaphy::python::dlpack_capsule(self.array(), max_version, dl_device, copy);
+          },
           py::kw_only(), py::arg("stream") = py::none(), py::arg("max_version") = py::none(),
           py::arg("dl_device") = py::none(), py::arg("copy") = py::none())
       .def("__dlpack_device__",
@@ -113,7 +115,7 @@ void bind_tensor(py::module_& m) {
            "Copies a tensor or anything array-like of this shape into the memory; recorded.")
       .def("fill_", &Tensor::fill, py::arg("value"),
            "Recorded: the gradient of what was there before ends here.")
-      .def("zero_", &Tensor::zero)
+      .def("zero_", &Tensor::zero, "The same as fill_(0).")
       .def("zero_grad", &Tensor::zero_grad, "Drops the gradient: .grad is None again.")
       .def("clone", &Tensor::clone,
            "A copy in memory of its own; recorded, so gradient flows back through it.")

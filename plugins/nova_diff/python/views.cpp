@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tensor views and the point loss of novaphy.diff.
 #include "bindings.hpp"
+#include "novaphy/python.hpp"
 #include "novaphy/nova/losses.hpp"
 #include "novaphy/nova/tensor_views.hpp"
 
@@ -32,7 +33,8 @@ void bind_views(py::module_& m) {
            "model.particle_tri_material (F, 5) without a copy.");
 
   m.def("particle_point_loss_generated", &particle_point_loss_generated, py::arg("particle_q"),
-        py::arg("particle_index"), py::arg("target_x"), py::arg("target_y"), py::arg("target_z"),
+        novaphy::python::integer("particle_index"), py::arg("target_x"), py::arg("target_y"),
+        py::arg("target_z"),
         "Squared distance of one particle to a target, shape (1,), m^2. IndexError, ShapeMismatchError.");
   m.def(
       "assign", [](Tensor target, const Tensor& source) { assign(target.array(), source); },

@@ -17,6 +17,7 @@ std::shared_ptr<SolverSemiImplicit> make_solver(std::shared_ptr<Model> model, do
                                                 std::optional<std::string> friction_law,
                                                 double joint_attach_ke, double joint_attach_kd,
                                                 bool enable_tri_contact) {
+  python::require_model(model, "SolverSemiImplicit");
   SemiImplicitConfig config;
   config.angular_damping = static_cast<float>(angular_damping);
   if (friction_smoothing) config.friction_smoothing = static_cast<float>(*friction_smoothing);

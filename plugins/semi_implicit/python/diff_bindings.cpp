@@ -99,12 +99,16 @@ void bind_solver(py::module_& m) {
       "the same bits.");
   solver.attr("__module__") = "novaphy.solvers";
   solver.def(py::init([](std::shared_ptr<Model> model, const std::optional<DiffSolverConfig>& config) {
+               python::require_model(model, "DiffSemiImplicitSolver");
                return std::make_shared<DiffSemiImplicitSolver>(std::move(model),
                                                                config.value_or(DiffSolverConfig{}));
              }),
              py::arg("model"), py::arg("config") = py::none());
   python::def_step(solver);
-  solver.def_property_readonly("config", &DiffSemiImplicitSolver::config)
+  solver
+      .def_property_readonly(
+          "config", [](const DiffSemiImplicitSolver& self) { return self.config(); },
+          "A copy: a solver keeps what it was made with.")
       .def_property_readonly("skipped", &DiffSemiImplicitSolver::skipped, "What strict=False left out.")
       .def_readwrite("forward_only", &DiffSemiImplicitSolver::forward_only,
                      "On: steps are not recorded even while a tape is open.")

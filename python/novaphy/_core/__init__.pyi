@@ -4,11 +4,14 @@
 NovaPhy's data model and plugin system.
 """
 from __future__ import annotations
-import collections.abc
 import enum
+import types
 import typing
+import collections.abc
+import numpy as _numpy
+import typing_extensions
 from . import runtime
-__all__: list[str] = ['ArraySet', 'Axis', 'BodyFlags', 'CaptureError', 'CollisionPipelineBase', 'Contacts', 'Control', 'DegenerateElementError', 'Device', 'DeviceArray', 'DeviceMismatchError', 'DeviceType', 'DomainCheckError', 'FloatColumn', 'GeoType', 'GradientNotReadyError', 'IntColumn', 'JointTargetMode', 'JointType', 'Model', 'ModelBuilder', 'NovaPhyError', 'ParseError', 'ParticleFlags', 'PluginNotAvailableError', 'ShapeFlags', 'ShapeMismatchError', 'SimState', 'SolverBase', 'StaleRecordError', 'TraceError', 'Transform', 'UnsupportedFeatureError', 'build_type', 'commit', 'compiler', 'get_device', 'last_model', 'pybind_internals', 'pybind_version', 'require_module', 'runtime', 'set_device', 'set_log_level', 'set_thread_count', 'synchronize', 'thread_count']
+__all__: list[str] = ['ArraySet', 'Axis', 'BodyFlags', 'CaptureError', 'CollisionPipelineBase', 'Contacts', 'Control', 'DegenerateElementError', 'Device', 'DeviceArray', 'DeviceMismatchError', 'DeviceType', 'DomainCheckError', 'FloatColumn', 'GeoType', 'GradientNotReadyError', 'IntColumn', 'JointTargetMode', 'JointType', 'Model', 'ModelBuilder', 'NovaPhyError', 'ParseError', 'ParticleFlags', 'PluginNotAvailableError', 'ShapeFlags', 'ShapeMismatchError', 'SimState', 'SolverBase', 'StaleRecordError', 'TraceError', 'Transform', 'UnsupportedFeatureError', 'build_type', 'commit', 'compiler', 'device_of', 'finish_classes', 'get_device', 'last_model', 'pybind_internals', 'pybind_version', 'require_module', 'runtime', 'set_device', 'set_log_level', 'set_thread_count', 'synchronize', 'thread_count']
 class NovaPhyError(RuntimeError):
     """Base of NovaPhy's own errors."""
 class BodyFlags(enum.IntFlag):
@@ -50,8 +53,8 @@ class DeviceType(enum.IntEnum):
     """
     Kinds of devices.
     """
-    CPU: typing.ClassVar[DeviceType]
-    CUDA: typing.ClassVar[DeviceType]
+    CPU = ...
+    CUDA = ...
     @classmethod
     def __new__(cls, value):
         ...
@@ -67,7 +70,7 @@ class Device:
     @staticmethod
     def cuda(ordinal: int = 0) -> Device:
         ...
-    def __eq__(self, arg0: typing.Any) -> bool:
+    def __eq__(self, other: object, /) -> bool:
         ...
     def __getstate__(self) -> str:
         ...
@@ -86,17 +89,21 @@ class Device:
         ...
     @property
     def ordinal(self) -> int:
-        ...
+        """
+        Number of the GPU; 0 on the CPU.
+        """
     @property
     def type(self) -> DeviceType:
-        ...
+        """
+        DeviceType.CPU or DeviceType.CUDA.
+        """
 class Axis(enum.IntEnum):
     """
     Coordinate axes.
     """
-    X: typing.ClassVar[Axis]
-    Y: typing.ClassVar[Axis]
-    Z: typing.ClassVar[Axis]
+    X = ...
+    Y = ...
+    Z = ...
     @classmethod
     def __new__(cls, value):
         ...
@@ -106,17 +113,17 @@ class GeoType(enum.IntEnum):
     """
     Kinds of collision shapes.
     """
-    BOX: typing.ClassVar[GeoType]
-    CAPSULE: typing.ClassVar[GeoType]
-    CONE: typing.ClassVar[GeoType]
-    CONVEX_MESH: typing.ClassVar[GeoType]
-    CYLINDER: typing.ClassVar[GeoType]
-    ELLIPSOID: typing.ClassVar[GeoType]
-    HFIELD: typing.ClassVar[GeoType]
-    MESH: typing.ClassVar[GeoType]
-    NONE: typing.ClassVar[GeoType]
-    PLANE: typing.ClassVar[GeoType]
-    SPHERE: typing.ClassVar[GeoType]
+    BOX = ...
+    CAPSULE = ...
+    CONE = ...
+    CONVEX_MESH = ...
+    CYLINDER = ...
+    ELLIPSOID = ...
+    HFIELD = ...
+    MESH = ...
+    NONE = ...
+    PLANE = ...
+    SPHERE = ...
     @classmethod
     def __new__(cls, value):
         ...
@@ -126,13 +133,13 @@ class JointType(enum.IntEnum):
     """
     Kinds of joints.
     """
-    BALL: typing.ClassVar[JointType]
-    D6: typing.ClassVar[JointType]
-    DISTANCE: typing.ClassVar[JointType]
-    FIXED: typing.ClassVar[JointType]
-    FREE: typing.ClassVar[JointType]
-    PRISMATIC: typing.ClassVar[JointType]
-    REVOLUTE: typing.ClassVar[JointType]
+    BALL = ...
+    D6 = ...
+    DISTANCE = ...
+    FIXED = ...
+    FREE = ...
+    PRISMATIC = ...
+    REVOLUTE = ...
     @classmethod
     def __new__(cls, value):
         ...
@@ -142,11 +149,11 @@ class JointTargetMode(enum.IntEnum):
     """
     What a joint's drive follows.
     """
-    EFFORT: typing.ClassVar[JointTargetMode]
-    NONE: typing.ClassVar[JointTargetMode]
-    POSITION: typing.ClassVar[JointTargetMode]
-    POSITION_VELOCITY: typing.ClassVar[JointTargetMode]
-    VELOCITY: typing.ClassVar[JointTargetMode]
+    EFFORT = ...
+    NONE = ...
+    POSITION = ...
+    POSITION_VELOCITY = ...
+    VELOCITY = ...
     @classmethod
     def __new__(cls, value):
         ...
@@ -164,9 +171,13 @@ class Transform:
     @staticmethod
     def identity() -> Transform:
         ...
-    def __eq__(self, arg0: Transform) -> bool:
+    def __eq__(self, other: object, /) -> bool:
         ...
-    def __getitem__(self, arg0: int) -> float:
+    @typing.overload
+    def __getitem__(self, index: int) -> float:
+        ...
+    @typing.overload
+    def __getitem__(self, index: slice) -> typing.Any:
         ...
     def __getstate__(self) -> tuple[tuple, tuple]:
         ...
@@ -183,21 +194,29 @@ class Transform:
     def __setstate__(self, arg0: tuple) -> None:
         ...
     def inverse(self) -> Transform:
-        ...
+        """
+        The transform that undoes this one.
+        """
     def transform_point(self, point: typing.Any) -> tuple:
-        ...
+        """
+        Where this transform takes a point (x, y, z) [m].
+        """
     @property
     def p(self) -> tuple:
         ...
     @property
     def position(self) -> tuple:
-        ...
+        """
+        (x, y, z), m.
+        """
     @property
     def q(self) -> tuple:
         ...
     @property
     def rotation(self) -> tuple:
-        ...
+        """
+        Unit quaternion (x, y, z, w).
+        """
 class DeviceArray:
     """
     A packed array of float32, int32, uint32 or uint8 in the engine's memory. Handles share memory, as in NumPy.
@@ -239,10 +258,14 @@ class DeviceArray:
         A copy in memory of its own.
         """
     def copy_from(self, source: DeviceArray) -> None:
-        ...
+        """
+        Copies another DeviceArray of the same type and shape.
+        """
     def fill_(self, value: typing.Any) -> None:
-        ...
-    def numpy(self, *, writable: bool = False) -> numpy.ndarray:
+        """
+        Fills the memory with one number.
+        """
+    def numpy(self, *, writable: bool = False) -> _numpy.ndarray:
         """
         A zero-copy view. A writable one makes recordings compare contents, because writes through it are unseen.
         """
@@ -251,13 +274,17 @@ class DeviceArray:
         This array when it lies there already, else a copy.
         """
     def tolist(self) -> typing.Any:
-        ...
+        """
+        The numbers as nested lists.
+        """
     def view(self) -> DeviceArray:
         """
         Another handle on the same memory.
         """
     def zero_(self) -> None:
-        ...
+        """
+        Fills the memory with zeros.
+        """
     @property
     def __array_interface__(self) -> dict:
         ...
@@ -265,7 +292,7 @@ class DeviceArray:
     def device(self) -> Device:
         ...
     @property
-    def dtype(self) -> numpy.dtype[typing.Any]:
+    def dtype(self) -> _numpy.dtype[typing.Any]:
         ...
     @property
     def grad(self) -> typing.Any:
@@ -306,7 +333,7 @@ class ArraySet:
     """
     Named arrays: the base of Model, SimState, Control and Contacts.
     """
-    def __getattr__(self, name: str) -> typing.Any:
+    def __getattr__(self, name: str) -> DeviceArray:
         ...
     def __setattr__(self, name: str, value: typing.Any) -> None:
         ...
@@ -319,7 +346,7 @@ class SimState(ArraySet):
     What changes in every step. Assigning to an array copies into it; it is never replaced.
     """
     @staticmethod
-    def from_model(model: ...) -> SimState:
+    def from_model(model: Model) -> SimState:
         ...
     def __copy__(self) -> SimState:
         ...
@@ -478,7 +505,7 @@ class Control(ArraySet):
     def joint_f(self, arg1: typing.Any) -> None:
         ...
     @property
-    def joint_target(self) -> ...:
+    def joint_target(self) -> typing.Any:
         """
         The old name of `joint_target_q`.
         """
@@ -486,7 +513,7 @@ class Control(ArraySet):
     def joint_target(self, arg1: typing.Any) -> None:
         ...
     @property
-    def joint_target_pos(self) -> ...:
+    def joint_target_pos(self) -> typing.Any:
         """
         The old name of `joint_target_q`.
         """
@@ -510,7 +537,7 @@ class Control(ArraySet):
     def joint_target_qd(self, arg1: typing.Any) -> None:
         ...
     @property
-    def joint_target_vel(self) -> ...:
+    def joint_target_vel(self) -> typing.Any:
         """
         The old name of `joint_target_qd`.
         """
@@ -766,7 +793,9 @@ class Model(ArraySet):
         Buffers for the contacts of a pipeline, by default the model's own.
         """
     def control(self, requires_grad: bool | None = None, clone_variables: bool = True) -> Control:
-        ...
+        """
+        A control with the model's start values.
+        """
     def set_gravity(self, gravity: typing.Any, world: int | None = None) -> None:
         """
         Gravity of one world, or of all, m/s^2.
@@ -877,7 +906,9 @@ class Model(ArraySet):
         ...
     @property
     def device(self) -> Device:
-        ...
+        """
+        Where the arrays lie.
+        """
     @property
     def edge_bending_properties(self) -> DeviceArray:
         """
@@ -1110,7 +1141,7 @@ class Model(ArraySet):
     def joint_stiffness(self, arg1: typing.Any) -> None:
         ...
     @property
-    def joint_target(self) -> ...:
+    def joint_target(self) -> typing.Any:
         """
         The old name of `joint_target_q`.
         """
@@ -1142,7 +1173,7 @@ class Model(ArraySet):
     def joint_target_mode(self, arg1: typing.Any) -> None:
         ...
     @property
-    def joint_target_pos(self) -> ...:
+    def joint_target_pos(self) -> typing.Any:
         """
         The old name of `joint_target_q`.
         """
@@ -1166,7 +1197,7 @@ class Model(ArraySet):
     def joint_target_qd(self, arg1: typing.Any) -> None:
         ...
     @property
-    def joint_target_vel(self) -> ...:
+    def joint_target_vel(self) -> typing.Any:
         """
         The old name of `joint_target_qd`.
         """
@@ -1285,7 +1316,9 @@ class Model(ArraySet):
         ...
     @property
     def particle_max_radius(self) -> float:
-        ...
+        """
+        Largest particle radius, m.
+        """
     @property
     def particle_max_velocity(self) -> float:
         """
@@ -1368,7 +1401,9 @@ class Model(ArraySet):
         ...
     @property
     def requires_grad(self) -> bool:
-        ...
+        """
+        What finalize() was asked for.
+        """
     @property
     def shape_body(self) -> DeviceArray:
         """
@@ -1611,7 +1646,7 @@ class Model(ArraySet):
     def spring_stiffness(self, arg1: typing.Any) -> None:
         ...
     @property
-    def tet_activations(self) -> ...:
+    def tet_activations(self) -> typing.Any:
         """
         The same as `particle_tet_activation`.
         """
@@ -1630,7 +1665,7 @@ class Model(ArraySet):
     def tet_indices(self, arg1: typing.Any) -> None:
         ...
     @property
-    def tet_materials(self) -> ...:
+    def tet_materials(self) -> typing.Any:
         """
         The same as `particle_tet_material`.
         """
@@ -1646,7 +1681,7 @@ class Model(ArraySet):
     def tet_poses(self, arg1: typing.Any) -> None:
         ...
     @property
-    def tri_activations(self) -> ...:
+    def tri_activations(self) -> typing.Any:
         """
         The same as `particle_tri_activation`.
         """
@@ -1673,7 +1708,7 @@ class Model(ArraySet):
     def tri_indices(self, arg1: typing.Any) -> None:
         ...
     @property
-    def tri_materials(self) -> ...:
+    def tri_materials(self) -> typing.Any:
         """
         The same as `particle_tri_material`.
         """
@@ -1707,12 +1742,6 @@ class ModelBuilder:
         """
         How a shape collides and what it weighs; Newton's fields and defaults.
         """
-        collision_filter_parent: bool
-        has_particle_collision: bool
-        has_shape_collision: bool
-        is_site: bool
-        is_solid: bool
-        is_visible: bool
         def __copy__(self) -> ModelBuilder.ShapeConfig:
             ...
         def __deepcopy__(self, memo: dict) -> ModelBuilder.ShapeConfig:
@@ -1723,25 +1752,37 @@ class ModelBuilder:
             ...
         def __repr__(self) -> str:
             ...
-        def __setattr__(self, name: str, value: typing.Any) -> None:
-            ...
         def __setstate__(self, arg0: dict) -> None:
             ...
         def copy(self) -> ModelBuilder.ShapeConfig:
-            ...
+            """
+            Another of the same values.
+            """
         def mark_as_site(self) -> None:
             """
             A site collides with nothing and weighs nothing.
             """
         @property
-        def collision_group(self) -> int:
+        def collision_filter_parent(self) -> bool:
+            """
+            Whether it ignores shapes of the parent body.
+            """
+        @collision_filter_parent.setter
+        def collision_filter_parent(self, arg0: bool) -> None:
             ...
+        @property
+        def collision_group(self) -> int:
+            """
+            Shapes of different positive groups do not collide; 0 = with nothing.
+            """
         @collision_group.setter
-        def collision_group(self, arg0: int) -> None:
+        def collision_group(self, value: int) -> None:
             ...
         @property
         def density(self) -> float:
-            ...
+            """
+            kg/m^3; gives the body its mass.
+            """
         @density.setter
         def density(self, arg0: float) -> None:
             ...
@@ -1750,61 +1791,121 @@ class ModelBuilder:
             ...
         @property
         def gap(self) -> float | None:
-            ...
+            """
+            Distance at which contacts are generated, m; None = builder.rigid_gap.
+            """
         @gap.setter
         def gap(self, arg0: float | None) -> None:
             ...
         @property
-        def ka(self) -> float:
+        def has_particle_collision(self) -> bool:
+            """
+            Whether it collides with particles.
+            """
+        @has_particle_collision.setter
+        def has_particle_collision(self, arg0: bool) -> None:
             ...
+        @property
+        def has_shape_collision(self) -> bool:
+            """
+            Whether it collides with shapes.
+            """
+        @has_shape_collision.setter
+        def has_shape_collision(self, arg0: bool) -> None:
+            ...
+        @property
+        def is_site(self) -> bool:
+            """
+            A frame that collides with nothing and weighs nothing.
+            """
+        @is_site.setter
+        def is_site(self, arg0: bool) -> None:
+            ...
+        @property
+        def is_solid(self) -> bool:
+            """
+            Whether the mass fills the shape or only its shell.
+            """
+        @is_solid.setter
+        def is_solid(self, arg0: bool) -> None:
+            ...
+        @property
+        def is_visible(self) -> bool:
+            """
+            Whether viewers draw it.
+            """
+        @is_visible.setter
+        def is_visible(self, arg0: bool) -> None:
+            ...
+        @property
+        def ka(self) -> float:
+            """
+            Contact adhesion distance, m.
+            """
         @ka.setter
         def ka(self, arg0: float) -> None:
             ...
         @property
         def kd(self) -> float:
-            ...
+            """
+            Contact damping, N s/m.
+            """
         @kd.setter
         def kd(self, arg0: float) -> None:
             ...
         @property
         def ke(self) -> float:
-            ...
+            """
+            Contact stiffness, N/m.
+            """
         @ke.setter
         def ke(self, arg0: float) -> None:
             ...
         @property
         def kf(self) -> float:
-            ...
+            """
+            Friction damping, N s/m.
+            """
         @kf.setter
         def kf(self, arg0: float) -> None:
             ...
         @property
         def margin(self) -> float:
-            ...
+            """
+            Distance by which the surface is moved outwards, m.
+            """
         @margin.setter
         def margin(self, arg0: float) -> None:
             ...
         @property
         def mu(self) -> float:
-            ...
+            """
+            Friction coefficient.
+            """
         @mu.setter
         def mu(self, arg0: float) -> None:
             ...
         @property
         def mu_rolling(self) -> float:
-            ...
+            """
+            Rolling friction coefficient.
+            """
         @mu_rolling.setter
         def mu_rolling(self, arg0: float) -> None:
             ...
         @property
         def mu_torsional(self) -> float:
-            ...
+            """
+            Torsional friction coefficient.
+            """
         @mu_torsional.setter
         def mu_torsional(self, arg0: float) -> None:
             ...
         @property
         def restitution(self) -> float:
-            ...
+            """
+            0 to 1.
+            """
         @restitution.setter
         def restitution(self, arg0: float) -> None:
             ...
@@ -1812,7 +1913,6 @@ class ModelBuilder:
         """
         One axis of a joint; Newton's fields and defaults.
         """
-        actuator_mode: JointTargetMode | None
         @staticmethod
         def create_unlimited(axis: typing.Any) -> ModelBuilder.JointDofConfig:
             """
@@ -1828,15 +1928,25 @@ class ModelBuilder:
             ...
         def __repr__(self) -> str:
             ...
-        def __setattr__(self, name: str, value: typing.Any) -> None:
-            ...
         def __setstate__(self, arg0: dict) -> None:
             ...
         def copy(self) -> ModelBuilder.JointDofConfig:
+            """
+            Another of the same values.
+            """
+        @property
+        def actuator_mode(self) -> JointTargetMode | None:
+            """
+            JointTargetMode of the drive; None = from the gains.
+            """
+        @actuator_mode.setter
+        def actuator_mode(self, arg0: JointTargetMode | None) -> None:
             ...
         @property
         def armature(self) -> float:
-            ...
+            """
+            Inertia of the drive, kg or kg m^2.
+            """
         @armature.setter
         def armature(self, arg0: float) -> None:
             ...
@@ -1848,95 +1958,119 @@ class ModelBuilder:
             ...
         @property
         def damping(self) -> float:
-            ...
+            """
+            Passive damping, N s/m or N m s/rad.
+            """
         @damping.setter
         def damping(self, arg0: float) -> None:
             ...
         @property
         def effort_limit(self) -> float:
-            ...
+            """
+            N or N m.
+            """
         @effort_limit.setter
         def effort_limit(self, arg0: float) -> None:
             ...
         @property
         def friction(self) -> float:
-            ...
+            """
+            Friction force, N or N m.
+            """
         @friction.setter
         def friction(self, arg0: float) -> None:
             ...
         @property
         def limit_kd(self) -> float:
-            ...
+            """
+            Damping of the limits, N s/m or N m s/rad.
+            """
         @limit_kd.setter
         def limit_kd(self, arg0: float) -> None:
             ...
         @property
         def limit_ke(self) -> float:
-            ...
+            """
+            Stiffness of the limits, N/m or N m/rad.
+            """
         @limit_ke.setter
         def limit_ke(self, arg0: float) -> None:
             ...
         @property
         def limit_lower(self) -> float:
-            ...
+            """
+            m or rad.
+            """
         @limit_lower.setter
         def limit_lower(self, arg0: float) -> None:
             ...
         @property
         def limit_upper(self) -> float:
-            ...
+            """
+            m or rad.
+            """
         @limit_upper.setter
         def limit_upper(self, arg0: float) -> None:
             ...
         @property
         def rest_q(self) -> float:
-            ...
+            """
+            Where the passive spring is at rest, m or rad.
+            """
         @rest_q.setter
         def rest_q(self, arg0: float) -> None:
             ...
         @property
         def stiffness(self) -> float:
-            ...
+            """
+            Passive stiffness towards rest_q, N/m or N m/rad.
+            """
         @stiffness.setter
         def stiffness(self, arg0: float) -> None:
             ...
         @property
         def target_kd(self) -> float:
-            ...
+            """
+            Damping of the drive, N s/m or N m s/rad.
+            """
         @target_kd.setter
         def target_kd(self, arg0: float) -> None:
             ...
         @property
         def target_ke(self) -> float:
-            ...
+            """
+            Stiffness of the drive, N/m or N m/rad.
+            """
         @target_ke.setter
         def target_ke(self, arg0: float) -> None:
             ...
         @property
         def target_q(self) -> float:
-            ...
+            """
+            Target position of the drive, m or rad.
+            """
         @target_q.setter
         def target_q(self, arg0: float) -> None:
             ...
         @property
         def target_qd(self) -> float:
-            ...
+            """
+            Target velocity of the drive, m/s or rad/s.
+            """
         @target_qd.setter
         def target_qd(self, arg0: float) -> None:
             ...
         @property
         def velocity_limit(self) -> float:
-            ...
+            """
+            m/s or rad/s.
+            """
         @velocity_limit.setter
         def velocity_limit(self, arg0: float) -> None:
             ...
-    default_joint_cfg: ModelBuilder.JointDofConfig
-    default_shape_cfg: ModelBuilder.ShapeConfig
     def __copy__(self) -> ModelBuilder:
         ...
     def __deepcopy__(self, memo: dict) -> ModelBuilder:
-        ...
-    def __getattr__(self, name: str) -> typing.Any:
         ...
     def __getstate__(self) -> dict:
         ...
@@ -1946,8 +2080,6 @@ class ModelBuilder:
         """
     def __repr__(self) -> str:
         ...
-    def __setattr__(self, name: str, value: typing.Any) -> None:
-        ...
     def __setstate__(self, arg0: dict) -> None:
         ...
     def add_articulation(self, joints: collections.abc.Sequence[int], label: str | None = None) -> int:
@@ -1956,7 +2088,7 @@ class ModelBuilder:
         """
     def add_body(self, *, xform: typing.Any = None, com: typing.Any = None, inertia: typing.Any = None, mass: float = 0.0, label: str | None = None, lock_inertia: bool = False, is_kinematic: bool = False) -> int:
         """
-        A body that floats: with a free joint to the world and an articulation of that joint. Returns the body's index.
+        A body that floats: with a free joint to the world and an articulation of that joint. mass in kg, inertia (3, 3) in kg m^2 about com [m], both in the body's frame. Returns the body's index.
         """
     def add_builder(self, builder: ModelBuilder, xform: typing.Any = None, label_prefix: str | None = None) -> None:
         """
@@ -1979,9 +2111,13 @@ class ModelBuilder:
         An infinite plane across the up axis.
         """
     def add_joint(self, joint_type: JointType, parent: int, child: int, *, linear_axes: typing.Any = None, angular_axes: typing.Any = None, parent_xform: typing.Any = None, child_xform: typing.Any = None, label: str | None = None, collision_filter_parent: bool | None = None, enabled: bool = True) -> int:
-        ...
+        """
+        A joint of any type. Returns its index.
+        """
     def add_joint_ball(self, parent: int, child: int, *, parent_xform: typing.Any = None, child_xform: typing.Any = None, armature: float | None = None, friction: float | None = None, damping: float | None = None, stiffness: float | None = None, actuator_mode: typing.Any = None, label: str | None = None, collision_filter_parent: bool | None = None, enabled: bool = True) -> int:
-        ...
+        """
+        A ball joint. Returns its index.
+        """
     def add_joint_d6(self, parent: int, child: int, *, linear_axes: typing.Any = None, angular_axes: typing.Any = None, parent_xform: typing.Any = None, child_xform: typing.Any = None, label: str | None = None, collision_filter_parent: bool | None = None, enabled: bool = True) -> int:
         """
         Up to three linear and three angular axes, each an Axis, a vector or a JointDofConfig.
@@ -1991,9 +2127,13 @@ class ModelBuilder:
         A negative distance is no limit.
         """
     def add_joint_fixed(self, parent: int, child: int, *, parent_xform: typing.Any = None, child_xform: typing.Any = None, label: str | None = None, collision_filter_parent: bool | None = None, enabled: bool = True) -> int:
-        ...
+        """
+        The child is fixed to the parent. Returns the joint's index.
+        """
     def add_joint_free(self, child: int, *, parent_xform: typing.Any = None, child_xform: typing.Any = None, parent: int = -1, label: str | None = None, collision_filter_parent: bool | None = None, enabled: bool = True) -> int:
-        ...
+        """
+        The child floats: 7 coordinates, 6 speeds. Returns the joint's index.
+        """
     def add_joint_prismatic(self, parent: int, child: int, *, parent_xform: typing.Any = None, child_xform: typing.Any = None, axis: typing.Any = None, target_q: float | None = None, target_qd: float | None = None, target_ke: float | None = None, target_kd: float | None = None, damping: float | None = None, stiffness: float | None = None, limit_lower: float | None = None, limit_upper: float | None = None, limit_ke: float | None = None, limit_kd: float | None = None, armature: float | None = None, effort_limit: float | None = None, velocity_limit: float | None = None, friction: float | None = None, actuator_mode: typing.Any = None, label: str | None = None, collision_filter_parent: bool | None = None, enabled: bool = True) -> int:
         """
         A slider along one axis. Returns the joint's index.
@@ -2004,7 +2144,7 @@ class ModelBuilder:
         """
     def add_link(self, *, xform: typing.Any = None, com: typing.Any = None, inertia: typing.Any = None, mass: float = 0.0, label: str | None = None, lock_inertia: bool = False, is_kinematic: bool = False) -> int:
         """
-        A body alone, for joints and add_articulation to follow. Returns its index.
+        A body alone, for joints and add_articulation to follow; arguments as in add_body. Returns its index.
         """
     def add_particle(self, pos: typing.Any, vel: typing.Any, mass: float, radius: float | None = None, flags: int = 1) -> int:
         """
@@ -2051,7 +2191,9 @@ class ModelBuilder:
         The plane a x + b y + c z + d = 0, or local Z of xform; width and length 0 = infinite.
         """
     def add_shape_sphere(self, body: int, *, xform: typing.Any = None, radius: float = 1.0, cfg: ModelBuilder.ShapeConfig | None = None, as_site: bool = False, label: str | None = None) -> int:
-        ...
+        """
+        A sphere of that radius, m. Returns the shape's index.
+        """
     def add_site(self, body: int, *, xform: typing.Any = None, type: GeoType = ..., scale: typing.Any = (0.01, 0.01, 0.01), label: str | None = None, visible: bool = False) -> int:
         """
         A frame that collides with nothing and weighs nothing.
@@ -2089,7 +2231,9 @@ class ModelBuilder:
         The same as finalize().
         """
     def end_world(self) -> None:
-        ...
+        """
+        What is added now belongs to no world of its own.
+        """
     def finalize(self, device: typing.Any = None, *, requires_grad: bool = False, skip_all_validations: bool = False) -> Model:
         """
         Checks the whole and makes the model. The builder stays as it is.
@@ -2203,13 +2347,17 @@ class ModelBuilder:
         ...
     @property
     def default_edge_kd(self) -> float:
-        ...
+        """
+        Bending damping, N m s/rad.
+        """
     @default_edge_kd.setter
     def default_edge_kd(self, arg0: float) -> None:
         ...
     @property
     def default_edge_ke(self) -> float:
-        ...
+        """
+        Bending stiffness, N m/rad.
+        """
     @default_edge_ke.setter
     def default_edge_ke(self, arg0: float) -> None:
         ...
@@ -2222,6 +2370,14 @@ class ModelBuilder:
     def default_gravity(self, arg1: typing.Any) -> None:
         ...
     @property
+    def default_joint_cfg(self) -> ModelBuilder.JointDofConfig:
+        """
+        JointDofConfig of axes that name none.
+        """
+    @default_joint_cfg.setter
+    def default_joint_cfg(self, arg0: ModelBuilder.JointDofConfig) -> None:
+        ...
+    @property
     def default_particle_radius(self) -> float:
         """
         m
@@ -2230,68 +2386,98 @@ class ModelBuilder:
     def default_particle_radius(self, arg0: float) -> None:
         ...
     @property
-    def default_spring_kd(self) -> float:
+    def default_shape_cfg(self) -> ModelBuilder.ShapeConfig:
+        """
+        ShapeConfig of shapes that name none.
+        """
+    @default_shape_cfg.setter
+    def default_shape_cfg(self, arg0: ModelBuilder.ShapeConfig) -> None:
         ...
+    @property
+    def default_spring_kd(self) -> float:
+        """
+        Damping of springs, N s/m.
+        """
     @default_spring_kd.setter
     def default_spring_kd(self, arg0: float) -> None:
         ...
     @property
     def default_spring_ke(self) -> float:
-        ...
+        """
+        Stiffness of springs, N/m.
+        """
     @default_spring_ke.setter
     def default_spring_ke(self, arg0: float) -> None:
         ...
     @property
     def default_tet_density(self) -> float:
-        ...
+        """
+        kg/m^3
+        """
     @default_tet_density.setter
     def default_tet_density(self, arg0: float) -> None:
         ...
     @property
     def default_tet_k_damp(self) -> float:
-        ...
+        """
+        Damping of tetrahedra, Pa s.
+        """
     @default_tet_k_damp.setter
     def default_tet_k_damp(self, arg0: float) -> None:
         ...
     @property
     def default_tet_k_lambda(self) -> float:
-        ...
+        """
+        Second Lame parameter of tetrahedra (volume), Pa.
+        """
     @default_tet_k_lambda.setter
     def default_tet_k_lambda(self, arg0: float) -> None:
         ...
     @property
     def default_tet_k_mu(self) -> float:
-        ...
+        """
+        First Lame parameter of tetrahedra (shear), Pa.
+        """
     @default_tet_k_mu.setter
     def default_tet_k_mu(self, arg0: float) -> None:
         ...
     @property
     def default_tri_drag(self) -> float:
-        ...
+        """
+        Drag of triangles.
+        """
     @default_tri_drag.setter
     def default_tri_drag(self, arg0: float) -> None:
         ...
     @property
     def default_tri_ka(self) -> float:
-        ...
+        """
+        Area stiffness of triangles, N/m.
+        """
     @default_tri_ka.setter
     def default_tri_ka(self, arg0: float) -> None:
         ...
     @property
     def default_tri_kd(self) -> float:
-        ...
+        """
+        Damping of triangles, N s/m.
+        """
     @default_tri_kd.setter
     def default_tri_kd(self, arg0: float) -> None:
         ...
     @property
     def default_tri_ke(self) -> float:
-        ...
+        """
+        Stretch stiffness of triangles, N/m.
+        """
     @default_tri_ke.setter
     def default_tri_ke(self, arg0: float) -> None:
         ...
     @property
     def default_tri_lift(self) -> float:
-        ...
+        """
+        Lift of triangles.
+        """
     @default_tri_lift.setter
     def default_tri_lift(self, arg0: float) -> None:
         ...
@@ -3006,7 +3192,7 @@ class SolverBase:
         """
         Tells the solver that numbers of the model were assigned.
         """
-    def step(self, state_in: SimState, state_out: SimState, control: Control, contacts: Contacts, dt: float) -> None:
+    def step(self, state_in: SimState, state_out: SimState, control: Control | None, contacts: Contacts | None, dt: float) -> None:
         """
         state_out = state_in advanced by dt [s]. control and contacts may be None.
         """
@@ -3036,6 +3222,14 @@ class CollisionPipelineBase:
         """
         Buffers of this pipeline's capacities.
         """
+def device_of(device: typing.Any) -> Device:
+    """
+    The Device that an argument `device` means.
+    """
+def finish_classes(module: types.ModuleType) -> None:
+    """
+    Gives the classes of an extension the rules that hold for all of ours.
+    """
 def get_device() -> Device:
     """
     The device that is used where none is named.

@@ -8,7 +8,7 @@ namespace novaphy::dlpack {
 
 inline constexpr std::int32_t kCpu = 1, kCuda = 2;              // device types
 inline constexpr std::uint8_t kInt = 0, kUint = 1, kFloat = 2;  // type codes
-inline constexpr std::uint64_t kReadOnly = 1;                   // flag of ManagedVersioned
+inline constexpr std::uint64_t kReadOnly = 1, kIsCopied = 2;    // flags of ManagedVersioned
 
 struct Device {
   std::int32_t type = kCpu;

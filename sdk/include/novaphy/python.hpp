@@ -43,6 +43,25 @@ inline void begin_extension(const char* extension, const char* module) {
   core.attr("require_module")(module, extension);
 }
 
+/// What NOVAPHY_PYTHON_MODULE does when the body has filled `m`: its classes get the rules that hold for all
+/// of ours. Assigning an attribute that does not exist raises with the nearest name, and an object that
+/// cannot be pickled says so under every protocol.
+inline void end_extension(const py::module_& m) {
+  py::module_::import("novaphy._core").attr("finish_classes")(m);
+}
+
+/// The name of an integer argument. pybind11 would cut a NumPy float down to an integer; this refuses it, and
+/// takes whatever Python itself takes as an index.
+inline py::arg integer(const char* name) {
+  return py::arg(name).noconvert();
+}
+
+/// pybind11 passes None as a null pointer. Throws Error(type).
+template <class Pointer>
+void require_model(const Pointer& model, const char* who) {
+  NOVAPHY_REQUIRE(model != nullptr, ErrorKind::type, who, ": model wants a novaphy.Model, got None");
+}
+
 }  // namespace novaphy::python
 
 #ifndef NOVAPHY_PYTHON_PLUGIN_MODULE
@@ -56,5 +75,6 @@ inline void begin_extension(const char* extension, const char* module) {
   PYBIND11_MODULE(name, novaphy_module_) {                                   \
     ::novaphy::python::begin_extension(#name, NOVAPHY_PYTHON_PLUGIN_MODULE); \
     novaphy_fill_##name(novaphy_module_);                                    \
+    ::novaphy::python::end_extension(novaphy_module_);                       \
   }                                                                          \
   static void novaphy_fill_##name(::pybind11::module_& m)

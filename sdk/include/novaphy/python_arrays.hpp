@@ -36,6 +36,22 @@ inline py::dtype numpy_dtype(DType dtype) {
   fail(ErrorKind::type, "dtype ", static_cast<int>(dtype), " has no NumPy type");
 }
 
+/// The engine's element type that NumPy's `value` names. `where` begins the message ("DeviceArray").
+inline DType dtype_argument(const py::object& value, const std::string& where) {
+  const py::module_ numpy = py::module_::import("numpy");
+  py::object asked = py::none();
+  try {
+    asked = numpy.attr("dtype")(value);
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+  }
+  if (!asked.is_none())
+    for (const DType dtype : {DType::f32, DType::i32, DType::u32, DType::u8})
+      if (asked.equal(numpy_dtype(dtype))) return dtype;
+  fail(ErrorKind::type, where, ": dtype must be float32, int32, uint32 or uint8, got ",
+       std::string(asked.is_none() ? py::str(py::repr(value)) : py::str(asked)));
+}
+
 inline py::tuple shape_tuple(const Shape& shape) {
   py::tuple out(static_cast<std::size_t>(shape.ndim()));
   for (int i = 0; i < shape.ndim(); ++i) out[static_cast<std::size_t>(i)] = py::int_(shape[i]);
@@ -88,6 +104,22 @@ inline py::array numpy_on(const DeviceArray& array, bool writable) {
 inline py::array numpy_view(const DeviceArray& array, bool writable) {
   if (writable && array.storage()) array.storage()->mark_escaped();
   return detail::numpy_on(array, writable);
+}
+
+/// The value of `__array__(dtype, copy)`: the read-only view where that will do, else a copy. ValueError for
+/// copy=False where it will not.
+inline py::object numpy_copy_or_view(const DeviceArray& array, const py::object& dtype,
+                                     const py::object& copy) {
+  const py::object view = numpy_view(array, false);
+  const py::object wanted = dtype.is_none() ? py::object(view.attr("dtype"))
+                                            : py::object(py::module_::import("numpy").attr("dtype")(dtype));
+  const bool may_copy = copy.is_none() || copy.cast<bool>();
+  const bool must_copy = !copy.is_none() && may_copy;
+  if (wanted.equal(view.attr("dtype"))) return must_copy ? py::object(view.attr("copy")()) : view;
+  NOVAPHY_REQUIRE(may_copy, ErrorKind::value, describe(array), " is ", to_string(array.dtype()),
+                  ": giving it as ", std::string(py::str(wanted)),
+                  " needs a copy, and copy=False was asked for");
+  return view.attr("astype")(wanted);
 }
 
 /// The value of `__array_interface__`: read-only, version 3.
@@ -144,22 +176,41 @@ py::capsule dlpack_export(const DeviceArray& array, const char* name) {
   hold.release();
   return py::reinterpret_steal<py::capsule>(capsule);
 }
+
+inline py::capsule dlpack_export_versioned(const DeviceArray& array, std::uint64_t flags) {
+  py::capsule capsule = dlpack_export<dlpack::ManagedVersioned>(array, "dltensor_versioned");
+  auto* managed =
+      static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
+  managed->version = {1, 0};
+  managed->flags = flags;
+  return capsule;
+}
+
+/// `own` is memory that nobody else has.
+inline py::capsule dlpack_copy(const DeviceArray& own, bool versioned) {
+  return versioned ? dlpack_export_versioned(own, dlpack::kIsCopied)
+                   : dlpack_export<dlpack::Managed>(own, "dltensor");
+}
 }  // namespace detail
 
-/// The value of `__dlpack__(max_version=...)`. Readers of DLPack 1 are told that the memory is read-only;
-/// older ones cannot be told, so the storage counts as escaped.
-inline py::capsule dlpack_capsule(const DeviceArray& array, const py::object& max_version) {
+/// The value of `__dlpack__(max_version, dl_device, copy)`. Readers of DLPack 1 are told that the memory is
+/// read-only; older ones cannot be told, so the storage counts as escaped. A copy is the reader's own.
+/// BufferError for a device on which the array does not lie.
+inline py::capsule dlpack_capsule(const DeviceArray& array, const py::object& max_version,
+                                  const py::object& dl_device, const py::object& copy) {
+  const py::tuple here = dlpack_device(array);
+  if (!dl_device.is_none() && !here.equal(dl_device))
+    throw py::buffer_error(text("__dlpack__: ", describe(array), " lies on DLPack device ",
+                                std::string(py::str(here)), ", not on ", std::string(py::str(dl_device)),
+                                "; move it with .to() first"));
   const bool versioned = !max_version.is_none() && max_version[py::int_(0)].cast<int>() >= 1;
+  const bool must_copy = !copy.is_none() && copy.cast<bool>();
+  if (must_copy) return detail::dlpack_copy(array.clone(), versioned);
   if (!versioned) {
     if (array.storage()) array.storage()->mark_escaped();
     return detail::dlpack_export<dlpack::Managed>(array, "dltensor");
   }
-  py::capsule capsule = detail::dlpack_export<dlpack::ManagedVersioned>(array, "dltensor_versioned");
-  auto* managed =
-      static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
-  managed->version = {1, 0};
-  managed->flags = dlpack::kReadOnly;
-  return capsule;
+  return detail::dlpack_export_versioned(array, dlpack::kReadOnly);
 }
 
 /// What a conversion into the engine wants. `where` begins the message ("add_particles: pos"); extents of -1
@@ -208,18 +259,26 @@ inline py::array integers_in_range(const py::array& given, const ArrayWant& want
 }
 }  // namespace detail
 
+namespace detail {
+/// numpy.asarray, whose complaint becomes a TypeError that begins with `wanted`. What is no complaint of a
+/// conversion (KeyboardInterrupt, a missing NumPy) passes unchanged.
+inline py::array as_array(const py::handle& value, const std::string& wanted) {
+  const py::module_ numpy = py::module_::import("numpy");
+  try {
+    return numpy.attr("asarray")(value);
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception)) throw;
+    fail(ErrorKind::type, wanted, ", got ", std::string(py::str(py::type::handle_of(value).attr("__name__"))),
+         " that is no array: ", std::string(py::str(error.value())));
+  }
+}
+}  // namespace detail
+
 /// A packed NumPy array of the wanted type from anything array-like (lists, any number type, strided views,
 /// DLPack). Values are converted, bits never reinterpreted. TypeError and ShapeMismatchError name the
 /// argument, and type and shape wanted and given.
 inline py::array convert_array(const py::handle& value, const ArrayWant& want) {
-  py::array given;
-  try {
-    given = py::module_::import("numpy").attr("asarray")(value);
-  } catch (const py::error_already_set& error) {
-    fail(ErrorKind::type, detail::wanted(want), ", got ",
-         std::string(py::str(py::type::handle_of(value).attr("__name__"))),
-         " that is no array: ", std::string(py::str(error.value())));
-  }
+  const py::array given = detail::as_array(value, detail::wanted(want));
   std::vector<std::int64_t> shape(given.shape(), given.shape() + given.ndim());
   const std::string got = text(std::string(py::str(given.dtype())), " of shape ", detail::shape_text(shape));
   const char kind = given.dtype().kind();
@@ -264,7 +323,7 @@ inline void assign_array(DeviceArray& target, const py::handle& value, const std
 /// A new array from anything array-like of the given type; its shape is the value's.
 inline DeviceArray new_array(const py::handle& value, DType dtype, const std::string& where,
                              Device device = {}) {
-  const py::array given = py::module_::import("numpy").attr("asarray")(value);
+  const py::array given = detail::as_array(value, text(where, " wants ", to_string(dtype)));
   NOVAPHY_REQUIRE(given.ndim() <= Shape::kMaxDims, ErrorKind::shape_mismatch, where, " takes at most ",
                   Shape::kMaxDims, " dimensions, got ", given.ndim());
   const std::vector<std::int64_t> extents(given.shape(), given.shape() + given.ndim());
