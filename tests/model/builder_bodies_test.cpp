@@ -8,12 +8,6 @@
 #include "novaphy/builder.hpp"
 
 namespace novaphy {
-namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
-
 TEST_CASE("the dice of 4 kg and a box of 8 kg weighs 12 kg and turns like the box") {
   ModelBuilder b;
   const int body = b.add_body({.mass = 4});

@@ -11,7 +11,6 @@
 namespace novaphy {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// A unit tetrahedron's corners.
 ModelBuilder corners() {

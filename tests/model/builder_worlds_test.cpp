@@ -17,7 +17,7 @@ ModelBuilder one_ball() {
   return b;
 }
 
-std::vector<int> numbers(const DeviceArray& array) {
+std::vector<int> integers(const DeviceArray& array) {
   const auto values = array.read<std::int32_t>();
   return {values.begin(), values.end()};
 }
@@ -34,11 +34,11 @@ TEST_CASE("what is added between begin_world and end_world belongs to that world
   CHECK(b.add_world(one_ball()) == 1);
   const auto m = b.finalize();
   CHECK(m->world_count == 2);
-  CHECK(numbers(m->body_world) == std::vector<int>{0, 1});
-  CHECK(numbers(m->shape_world) == std::vector<int>{-1, 0, 1});
-  CHECK(numbers(m->joint_world) == std::vector<int>{0, 1});
-  CHECK(numbers(m->particle_world) == std::vector<int>{1});
-  CHECK(numbers(m->shape_contact_pairs) == std::vector<int>{0, 1, 0, 2});
+  CHECK(integers(m->body_world) == std::vector<int>{0, 1});
+  CHECK(integers(m->shape_world) == std::vector<int>{-1, 0, 1});
+  CHECK(integers(m->joint_world) == std::vector<int>{0, 1});
+  CHECK(integers(m->particle_world) == std::vector<int>{1});
+  CHECK(integers(m->shape_contact_pairs) == std::vector<int>{0, 1, 0, 2});
   CHECK(m->gravity.shape() == Shape{2, 3});
 }
 

@@ -9,7 +9,7 @@
 
 namespace {
 
-const float kNan = std::numeric_limits<float>::quiet_NaN();
+const float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
 TEST_CASE("min and max return the second of two zeros, so that debug and release builds agree") {
   CHECK(std::signbit(novaphy::min(0.0f, -0.0f)));
@@ -19,11 +19,11 @@ TEST_CASE("min and max return the second of two zeros, so that debug and release
 }
 
 TEST_CASE("min and max return the number when the other is not one, as C fmin and fmax do") {
-  CHECK(novaphy::min(kNan, 2.0f) == 2.0f);
-  CHECK(novaphy::min(2.0f, kNan) == 2.0f);
-  CHECK(novaphy::max(kNan, 2.0f) == 2.0f);
-  CHECK(novaphy::max(2.0f, kNan) == 2.0f);
-  CHECK(std::isnan(novaphy::max(kNan, kNan)));
+  CHECK(novaphy::min(kNotANumber, 2.0f) == 2.0f);
+  CHECK(novaphy::min(2.0f, kNotANumber) == 2.0f);
+  CHECK(novaphy::max(kNotANumber, 2.0f) == 2.0f);
+  CHECK(novaphy::max(2.0f, kNotANumber) == 2.0f);
+  CHECK(std::isnan(novaphy::max(kNotANumber, kNotANumber)));
 }
 
 TEST_CASE("normalize leaves the zero vector zero, and makes a zero quaternion the identity") {

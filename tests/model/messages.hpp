@@ -2,11 +2,14 @@
 // What a call says when it fails: messages are part of the interface, so tests read them whole.
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "novaphy/error.hpp"
 
 namespace novaphy {
+
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Failure {
   ErrorKind kind{};

@@ -26,7 +26,7 @@ std::vector<ManifestFile> known_files() {
 }
 
 /// Problems of a configuration file, "CODE#pointer: text" a line.
-std::string problems(const std::string& text) {
+std::string config_problems(const std::string& text) {
   const test::ScratchFolder folder;
   RuntimeOptions options;
   options.config_file = folder.write("novaphy.host.json", text).string();
@@ -51,7 +51,7 @@ TEST_CASE("NP401: a configuration that is not there or is not JSON") {
   read_host_config(options, found);
   REQUIRE(found.size() == 1);
   CHECK(found[0].line() == "NP401 /nowhere/h.json: cannot be read: No such file or directory");
-  CHECK(problems("{\"paths\": [],\n}") ==
+  CHECK(config_problems("{\"paths\": [],\n}") ==
         "NP401: not valid JSON at line 2, column 1: expected string literal, found '}'");
 }
 
@@ -72,39 +72,39 @@ TEST_CASE("NP401: a relative configuration where the current folder was removed"
 }
 
 TEST_CASE("NP402: unknown keys") {
-  CHECK(problems(R"({"plugin": []})") == "NP402#/plugin: unknown key; did you mean 'plugins'?");
-  CHECK(problems(R"({"plugins": [{"name": "vbd", "require": true}]})") ==
+  CHECK(config_problems(R"({"plugin": []})") == "NP402#/plugin: unknown key; did you mean 'plugins'?");
+  CHECK(config_problems(R"({"plugins": [{"name": "vbd", "require": true}]})") ==
         "NP402#/plugins/0/require: unknown key; did you mean 'required'?");
 }
 
 TEST_CASE("NP403: wrong types and choices") {
-  CHECK(problems(R"({"paths": "x"})") == "NP403#/paths: must be an array of strings, is a string");
-  CHECK(problems(R"({"plugins": [3]})") == "NP403#/plugins/0: must be an object, is 3");
-  CHECK(problems(R"({"on_error": "stop"})") == "NP403#/on_error: 'stop' is not one of fail, continue");
-  CHECK(problems(R"({"schema": 2})") == "NP403#/schema: must be 1, is 2");
-  CHECK(problems(R"({"config": {"vbd": {"iterations": true}}})") ==
+  CHECK(config_problems(R"({"paths": "x"})") == "NP403#/paths: must be an array of strings, is a string");
+  CHECK(config_problems(R"({"plugins": [3]})") == "NP403#/plugins/0: must be an object, is 3");
+  CHECK(config_problems(R"({"on_error": "stop"})") == "NP403#/on_error: 'stop' is not one of fail, continue");
+  CHECK(config_problems(R"({"schema": 2})") == "NP403#/schema: must be 1, is 2");
+  CHECK(config_problems(R"({"config": {"vbd": {"iterations": true}}})") ==
         "NP403#/config/vbd/iterations: must be an integer, is true");
 }
 
 TEST_CASE("NP404: names that nothing has") {
-  CHECK(problems(R"({"disable": ["colision"]})") ==
+  CHECK(config_problems(R"({"disable": ["colision"]})") ==
         "NP404#/disable/0: no plugin or module is named 'colision'; did you mean 'collision'?");
-  CHECK(problems(R"({"plugins": ["zzz"]})") ==
+  CHECK(config_problems(R"({"plugins": ["zzz"]})") ==
         "NP404#/plugins/0: no plugin or module is named 'zzz'; there are: collision, vbd, vbd_diff");
-  CHECK(problems(R"({"config": {"vbd_diff": {}}})") ==
+  CHECK(config_problems(R"({"config": {"vbd_diff": {}}})") ==
         "NP404#/config/vbd_diff: no plugin is named 'vbd_diff'; there are: collision, vbd");
-  CHECK(problems(R"({"plugins": [{"name": "zzz", "required": false}]})") == "");
-  CHECK(problems(R"({"disable": ["vbd_diff"], "plugins": ["vbd", "collision"]})") == "");
+  CHECK(config_problems(R"({"plugins": [{"name": "zzz", "required": false}]})") == "");
+  CHECK(config_problems(R"({"disable": ["vbd_diff"], "plugins": ["vbd", "collision"]})") == "");
 }
 
 TEST_CASE("NP405 and NP406: options that do not exist or do not fit") {
-  CHECK(problems(R"({"config": {"vbd": {"iteration": 3}}})") ==
+  CHECK(config_problems(R"({"config": {"vbd": {"iteration": 3}}})") ==
         "NP405#/config/vbd/iteration: 'vbd' has no option 'iteration'; did you mean 'iterations'?");
-  CHECK(problems(R"({"config": {"collision": {"a": 3}}})") ==
+  CHECK(config_problems(R"({"config": {"collision": {"a": 3}}})") ==
         "NP405#/config/collision/a: 'collision' has no option 'a'; it has none");
-  CHECK(problems(R"({"config": {"vbd": {"iterations": 0}}})") ==
+  CHECK(config_problems(R"({"config": {"vbd": {"iterations": 0}}})") ==
         "NP406#/config/vbd/iterations: 0 is below min 1");
-  CHECK(problems(R"({"config": {"vbd": {"law": "c"}}})") == "NP406#/config/vbd/law: 'c' is not one of a, b");
+  CHECK(config_problems(R"({"config": {"vbd": {"law": "c"}}})") == "NP406#/config/vbd/law: 'c' is not one of a, b");
 }
 
 TEST_CASE("paths are relative to the configuration file, and the caller's options stand above it") {

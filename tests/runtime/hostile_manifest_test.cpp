@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kPath = "/plugins/vbd/vbd.novaplugin.json";
+constexpr const char* kSomePath = "/plugins/vbd/vbd.novaplugin.json";
 
 const std::string kWhole =
     R"({"schema": 1, "name": "vbd", "version": "0.1.0", "title": "t", "runtime": ">=0.1",
@@ -34,7 +34,7 @@ const std::string kWhole =
 
 /// Reads and plans it; every line that comes of it is one short line of UTF-8.
 void check_survives(const std::string& text) {
-  const std::vector<ManifestFile> files = {read_manifest_text(kPath, text)};
+  const std::vector<ManifestFile> files = {read_manifest_text(kSomePath, text)};
   std::vector<std::string> lines;
   for (const PluginProblem& problem : files[0].problems) lines.push_back(problem.line());
   const Plan plan = make_plan(files, {}, {{{0, 1, 0}}, "linux-x86_64", 1, 0, {}});
@@ -47,7 +47,7 @@ void check_survives(const std::string& text) {
 }
 
 std::string only_line(const std::string& text) {
-  const ManifestFile file = read_manifest_text(kPath, text);
+  const ManifestFile file = read_manifest_text(kSomePath, text);
   REQUIRE(file.problems.size() == 1);
   return file.problems[0].code + "#" + file.problems[0].pointer + ": " + file.problems[0].text;
 }
@@ -71,7 +71,7 @@ void each_place(const json& value, const json::json_pointer& at, std::vector<jso
 
 TEST_CASE("a manifest with any value of the wrong kind anywhere is refused or read, and never throws") {
   const json whole = json::parse(kWhole);
-  REQUIRE(read_manifest_text(kPath, kWhole).problems.empty());
+  REQUIRE(read_manifest_text(kSomePath, kWhole).problems.empty());
   std::vector<json::json_pointer> places;
   each_place(whole, json::json_pointer(), places);
   const std::vector<json> values = {nullptr,
@@ -218,6 +218,6 @@ TEST_CASE("NP117: a chain of thousands of modules is refused, a hundred are plan
     return whole.dump();
   };
   CHECK(only_line(chain(5000)) == "NP117#/modules: holds 5000 modules, the limit is 100");
-  const std::vector<ManifestFile> files = {read_manifest_text(kPath, chain(100))};
+  const std::vector<ManifestFile> files = {read_manifest_text(kSomePath, chain(100))};
   CHECK(make_plan(files, {}, {{{0, 1, 0}}, "linux-x86_64", 1, 0, {}}).order.size() == 100);
 }
