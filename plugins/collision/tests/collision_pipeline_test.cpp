@@ -348,3 +348,15 @@ TEST_CASE("bodies and pairs of shapes that do not exist are refused") {
   CHECK(message_of([&] { CollisionPipeline(pairs, {}); }, ErrorKind::index) ==
         "CollisionPipeline: shape_contact_pairs row 0 names shape 7, the model has 2");
 }
+
+TEST_CASE("a second thread inside one object is refused, and may come in later") {
+  collision::OneThread one_thread;
+  {
+    const collision::OneThread::Entry entry(one_thread, "CollisionPipeline.collide", "pipeline");
+    CHECK(
+        message_of([&] { collision::OneThread::Entry(one_thread, "CollisionPipeline.collide", "pipeline"); },
+                   ErrorKind::generic) ==
+        "CollisionPipeline.collide: another thread uses this pipeline; make one pipeline a thread");
+  }
+  const collision::OneThread::Entry again(one_thread, "CollisionPipeline.collide", "pipeline");
+}

@@ -42,7 +42,7 @@ nova::Kernel make_pair_kernel(bool skip_carried_shapes) {
              in("kd", Row::f32).domain().rate_static(), in("kf", Row::f32).domain().rate_static(),
              in("mu", Row::f32).domain().rate_static(), in("soft", Row::vec4).uniform().rate_static(),
              in("particle_material", Row::spatial).uniform().rate_static().constant()},
-      .out = {out("f_out", Row::vec3)},
+      .out = {out("total", Row::vec3), out("f_out", Row::vec3)},
       .index = {nova::index("tids").pair()}};
   if (skip_carried_shapes) desc.in.push_back(in("shape_body", Row::i32).domain().rate_static());
   return nova::make_indexed_fixed_reduce_expr_kernel_typed_access_n(
@@ -50,6 +50,10 @@ nova::Kernel make_pair_kernel(bool skip_carried_shapes) {
       [=](nova::KernelScope& k, nova::Acc<Vec3E>& force) {
         const TracedContact contact = trace_contact(k, skip_carried_shapes);
         force.sub_if(both(k.i32("tids") >= nova::Int(0), contact.touching), contact.force);
+      },
+      [](nova::KernelScope& k, const Vec3E& force) {
+        k.write("total", force);
+        k.write("f_out", force);
       });
 }
 
@@ -65,13 +69,13 @@ nova::Kernel make_record_kernel(bool skip_carried_shapes) {
              in("kf", Row::f32).gather("shape").rate_static(),
              in("mu", Row::f32).gather("shape").rate_static(), in("soft", Row::vec4).uniform().rate_static(),
              in("particle_material", Row::spatial).uniform().rate_static().constant()},
-      .out = {out("f_out", Row::vec3).scatter_sub("particle")},
+      .out = {out("total", Row::vec3).scatter_sub("particle")},
       .index = {nova::index("particle"), nova::index("shape")}};
   if (skip_carried_shapes) desc.in.push_back(in("shape_body", Row::i32).gather("shape").rate_static());
   return nova::make_indexed_expr_kernel_typed_access_n(desc, [=](nova::KernelScope& k) {
     const TracedContact contact = trace_contact(k, skip_carried_shapes);
     const nova::Expr zero(0.0f);
-    k.write("f_out", select(contact.touching, contact.force, Vec3E{zero, zero, zero}));
+    k.write("total", select(contact.touching, contact.force, Vec3E{zero, zero, zero}));
   });
 }
 
@@ -99,7 +103,7 @@ struct Materials {
 };
 
 void subtract_by_pair(const Model& model, const ContactRecords& records, const DeviceArray& q,
-                      const DeviceArray& qd, const DeviceArray& f, const DeviceArray& f_out,
+                      const DeviceArray& qd, const DeviceArray& f, const DeviceArray& total,
                       bool skip_carried_shapes) {
   const Materials materials(model);
   const DeviceArray& last = skip_carried_shapes ? model.shape_body : *records.tids;
@@ -118,15 +122,14 @@ void subtract_by_pair(const Model& model, const ContactRecords& records, const D
                                   materials.particle,
                                   last,
                                   *records.tids};
-  const nova::Operand outputs[] = {f_out};
+  const nova::Operand outputs[] = {total, f};
   const std::size_t used = std::size(inputs) - (skip_carried_shapes ? 0 : 1);
   nova::launch(pair_kernel(skip_carried_shapes), std::span(inputs).first(used), outputs, model.particle_count,
                model.shape_count);
 }
 
 void subtract_by_record(const Model& model, const ContactRecords& records, const DeviceArray& q,
-                        const DeviceArray& qd, const DeviceArray& f, DeviceArray& f_out,
-                        bool skip_carried_shapes) {
+                        const DeviceArray& qd, DeviceArray& f, DeviceArray& total, bool skip_carried_shapes) {
   const Materials materials(model);
   const DeviceArray point = in_use(*records.point, records.used),
                     normal = in_use(*records.normal, records.used);
@@ -146,20 +149,20 @@ void subtract_by_record(const Model& model, const ContactRecords& records, const
                                     materials.particle};
   if (skip_carried_shapes) inputs.emplace_back(model.shape_body);
   inputs.insert(inputs.end(), {particle, shape});
-  const nova::Operand outputs[] = {f_out};
-  nova::assign(f_out, nova::Tensor(f));
+  const nova::Operand outputs[] = {total};
+  nova::assign(total, nova::Tensor(f));
   nova::launch(record_kernel(skip_carried_shapes), inputs, outputs, records.used);
+  nova::assign(f, nova::Tensor(total));
 }
 
 }  // namespace
 
-void subtract_contact_forces(const Model& model, const ContactRecords& records, const DeviceArray& q,
-                             const DeviceArray& qd, const DeviceArray& f, DeviceArray& f_out,
-                             bool skip_carried_shapes) {
+void add_contact_forces(const Model& model, const ContactRecords& records, const DeviceArray& q,
+                        const DeviceArray& qd, DeviceArray& f, DeviceArray& total, bool skip_carried_shapes) {
   if (records.tids != nullptr) {
-    subtract_by_pair(model, records, q, qd, f, f_out, skip_carried_shapes);
+    subtract_by_pair(model, records, q, qd, f, total, skip_carried_shapes);
   } else {
-    subtract_by_record(model, records, q, qd, f, f_out, skip_carried_shapes);
+    subtract_by_record(model, records, q, qd, f, total, skip_carried_shapes);
   }
 }
 

@@ -23,10 +23,9 @@ bool works_by_pair(const Contacts& contacts);
 /// shared by the steps that follow, so that the Contacts may be collided anew before backward.
 ContactRecords records_for_step(const Contacts& contacts, bool by_pair);
 
-/// f_out = f minus what the contacts take, in record order. `skip_carried_shapes` leaves out shapes on
-/// bodies.
-void subtract_contact_forces(const Model& model, const ContactRecords& records, const DeviceArray& q,
-                             const DeviceArray& qd, const DeviceArray& f, DeviceArray& f_out,
-                             bool skip_carried_shapes);
+/// total = f plus the contact forces, added in record order; f then holds the same, also on the tape, while
+/// nothing but the step writes `total`. `skip_carried_shapes` leaves out shapes on bodies.
+void add_contact_forces(const Model& model, const ContactRecords& records, const DeviceArray& q,
+                        const DeviceArray& qd, DeviceArray& f, DeviceArray& total, bool skip_carried_shapes);
 
 }  // namespace novaphy::semi_implicit

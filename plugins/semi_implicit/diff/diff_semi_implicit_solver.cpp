@@ -98,6 +98,7 @@ void DiffSemiImplicitSolver::skip_or_refuse() {
 
 void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const Control*,
                                   const Contacts* contacts, float dt) {
+  const collision::OneThread::Entry entry(one_thread_, "DiffSemiImplicitSolver.step", "solver");
   std::optional<nova::NoGrad> no_grad;
   if (forward_only) no_grad.emplace();
   skip_or_refuse();
@@ -124,16 +125,11 @@ void DiffSemiImplicitSolver::step_particles(SimState& state_in, SimState& state_
   const DeviceArray& force = total_force(state_in, contacts);
   semi_implicit::integrate_particles(*model_, state_in.particle_q, state_in.particle_qd, force,
                                      state_out.particle_q, state_out.particle_qd, dt);
-  if (&force == &state_in.particle_f) return;
-  // As SolverSemiImplicit leaves it; recorded, because a later launch may read it.
-  if (nova::is_recording())
-    nova::assign(state_in.particle_f, nova::Tensor(force));
-  else
-    state_in.particle_f.copy_from(force);
 }
 
-const DeviceArray& DiffSemiImplicitSolver::total_force(const SimState& state_in, const Contacts* contacts) {
-  const DeviceArray &q = state_in.particle_q, &qd = state_in.particle_qd, &external = state_in.particle_f;
+const DeviceArray& DiffSemiImplicitSolver::total_force(SimState& state_in, const Contacts* contacts) {
+  const DeviceArray &q = state_in.particle_q, &qd = state_in.particle_qd;
+  DeviceArray& external = state_in.particle_f;
   if (!config_.enable_contacts) return external;
   if (contacts != nullptr) {
     if (contacts->soft_contacts_used() == 0) return external;
@@ -144,7 +140,7 @@ const DeviceArray& DiffSemiImplicitSolver::total_force(const SimState& state_in,
     }
     const auto records = semi_implicit::records_for_step(*contacts, by_pair_);
     DeviceArray& total = buffers_->next(external);
-    semi_implicit::subtract_contact_forces(*model_, records, q, qd, external, total, skips_carried_shapes_);
+    semi_implicit::add_contact_forces(*model_, records, q, qd, external, total, skips_carried_shapes_);
     return total;
   }
   if (config_.soft_contact_margin > 0.0f && model_->shape_count > 0) {
@@ -152,6 +148,7 @@ const DeviceArray& DiffSemiImplicitSolver::total_force(const SimState& state_in,
                                     "DiffSemiImplicitSolver.step without contacts");
     DeviceArray& total = buffers_->next(external);
     collision::subtract_static_contacts(*model_, q, qd, external, total, config_.soft_contact_margin);
+    nova::assign(external, nova::Tensor(total));
     return total;
   }
   return external;

@@ -3,7 +3,6 @@
 #include "novaphy/semi_implicit/step_checks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "novaphy/collision/soft_contact_generator.hpp"
@@ -19,15 +18,8 @@ int dynamic_bodies(const Model& model) {
                                         [](std::int32_t f) { return (f & BodyFlags::KINEMATIC) == 0; }));
 }
 
-std::array<const DeviceArray*, 5> read_by_checks(const Model& model) {
-  return {&model.body_flags, &model.shape_flags, &model.shape_type, &model.shape_body, &model.particle_world};
-}
-
-std::uint64_t versions_of(const Model& model) {
-  std::uint64_t sum = 0;
-  for (const DeviceArray* array : read_by_checks(model)) sum += array->version();
-  return sum;
-}
+constexpr DeviceArray Model::*kReadByChecks[] = {&Model::body_flags, &Model::shape_flags, &Model::shape_type,
+                                                 &Model::shape_body, &Model::particle_world};
 
 void check_state(const char* who, const char* which, const Model& model, const SimState& state) {
   NOVAPHY_REQUIRE(state.particle_count() == model.particle_count && state.body_count() == model.body_count,
@@ -77,13 +69,19 @@ void check_owners(const char* who, const Model& model) {
 }
 
 bool CheckedModel::is_current(const Model& model) const {
-  for (const DeviceArray* array : read_by_checks(model))
-    if (array->storage() && array->storage()->escaped()) return false;
-  return versions_ == versions_of(model);
+  std::uint64_t versions = 0;
+  for (const auto array : kReadByChecks) {
+    const Storage* const storage = (model.*array).storage().get();
+    if (storage == nullptr) continue;
+    if (storage->escaped()) return false;
+    versions += storage->version();
+  }
+  return versions == versions_;
 }
 
 void CheckedModel::note(const Model& model) {
-  versions_ = versions_of(model);
+  versions_ = 0;
+  for (const auto array : kReadByChecks) versions_ += (model.*array).version();
 }
 
 std::string listed(const std::vector<Unstepped>& parts) {

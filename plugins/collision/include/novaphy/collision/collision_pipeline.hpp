@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "novaphy/collision.hpp"
+#include "novaphy/collision/one_thread.hpp"
 #include "novaphy/collision/soft_contact_generator.hpp"
 
 namespace novaphy {
@@ -38,6 +39,7 @@ class NOVAPHY_API CollisionPipeline final : public ICollisionPipeline {
   std::shared_ptr<Model> model_;
   CollisionConfig config_;
   SoftContactGenerator soft_contacts_;
+  collision::OneThread one_thread_;
   bool overflow_logged_ = false;
 };
 

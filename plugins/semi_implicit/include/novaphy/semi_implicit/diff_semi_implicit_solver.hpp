@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "novaphy/collision/one_thread.hpp"
 #include "novaphy/semi_implicit/particle_contacts.hpp"
 #include "novaphy/semi_implicit/step_checks.hpp"
 #include "novaphy/solver.hpp"
@@ -57,11 +58,13 @@ class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
   class ForceBuffers;
   void skip_or_refuse();
   void step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts, float dt);
-  /// The total force: state_in.particle_f itself where there is no contact.
-  const DeviceArray& total_force(const SimState& state_in, const Contacts* contacts);
+  /// The total force, which state_in.particle_f holds too on return; that array itself where there is no
+  /// contact.
+  const DeviceArray& total_force(SimState& state_in, const Contacts* contacts);
 
   std::shared_ptr<Model> model_;
   DiffSolverConfig config_;
+  collision::OneThread one_thread_;
   semi_implicit::CheckedModel checked_;
   SeenRecords ordered_;
   bool by_pair_ = false;  ///< the order of work for the records that `ordered_` has seen

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "novaphy/collision/one_thread.hpp"
 #include "novaphy/semi_implicit/particle_contacts.hpp"
 #include "novaphy/semi_implicit/step_checks.hpp"
 #include "novaphy/solver.hpp"
@@ -53,6 +54,7 @@ class NOVAPHY_API SolverSemiImplicit final : public ISolver {
 
   std::shared_ptr<Model> model_;
   SemiImplicitConfig config_;
+  collision::OneThread one_thread_;
   semi_implicit::CheckedModel checked_;
   ParticleContacts contacts_by_particle_;
   std::int64_t grain_ = 512;
