@@ -95,17 +95,9 @@ DeviceArray in_use(const DeviceArray& array, std::int64_t rows) {
   return DeviceArray(array.storage(), array.dtype(), shape);
 }
 
-/// What both kernels read last but for the indices.
-struct Materials {
-  explicit Materials(const Model& model)
-      : soft(collision::soft_contact_row(model)), particle(collision::particle_contact_row(model)) {}
-  DeviceArray soft, particle;  // one row each
-};
-
 void subtract_by_pair(const Model& model, const ContactRecords& records, const DeviceArray& q,
                       const DeviceArray& qd, const DeviceArray& f, const DeviceArray& total,
-                      bool skip_carried_shapes) {
-  const Materials materials(model);
+                      const MaterialRows& materials, bool skip_carried_shapes) {
   const DeviceArray& last = skip_carried_shapes ? model.shape_body : *records.tids;
   const nova::Operand inputs[] = {q,
                                   qd,
@@ -129,8 +121,8 @@ void subtract_by_pair(const Model& model, const ContactRecords& records, const D
 }
 
 void subtract_by_record(const Model& model, const ContactRecords& records, const DeviceArray& q,
-                        const DeviceArray& qd, DeviceArray& f, DeviceArray& total, bool skip_carried_shapes) {
-  const Materials materials(model);
+                        const DeviceArray& qd, DeviceArray& f, DeviceArray& total,
+                        const MaterialRows& materials, bool skip_carried_shapes) {
   const DeviceArray point = in_use(*records.point, records.used),
                     normal = in_use(*records.normal, records.used);
   const DeviceArray particle = in_use(*records.particle, records.used),
@@ -157,12 +149,20 @@ void subtract_by_record(const Model& model, const ContactRecords& records, const
 
 }  // namespace
 
+void MaterialRows::follow(const Model& model) {
+  if (soft.storage() != model.soft_contact_material.storage()) soft = collision::soft_contact_row(model);
+  if (particle.storage() != model.particle_contact_material.storage())
+    particle = collision::particle_contact_row(model);
+}
+
 void add_contact_forces(const Model& model, const ContactRecords& records, const DeviceArray& q,
-                        const DeviceArray& qd, DeviceArray& f, DeviceArray& total, bool skip_carried_shapes) {
+                        const DeviceArray& qd, DeviceArray& f, DeviceArray& total, MaterialRows& materials,
+                        bool skip_carried_shapes) {
+  materials.follow(model);
   if (records.tids != nullptr) {
-    subtract_by_pair(model, records, q, qd, f, total, skip_carried_shapes);
+    subtract_by_pair(model, records, q, qd, f, total, materials, skip_carried_shapes);
   } else {
-    subtract_by_record(model, records, q, qd, f, total, skip_carried_shapes);
+    subtract_by_record(model, records, q, qd, f, total, materials, skip_carried_shapes);
   }
 }
 

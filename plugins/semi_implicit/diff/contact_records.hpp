@@ -23,9 +23,16 @@ bool works_by_pair(const Contacts& contacts);
 /// shared by the steps that follow, so that the Contacts may be collided anew before backward.
 ContactRecords records_for_step(const Contacts& contacts, bool by_pair);
 
+/// The model's materials as rows of a kernel; kept between steps, since making a view costs.
+struct MaterialRows {
+  DeviceArray soft, particle;  // one row each
+  void follow(const Model& model);
+};
+
 /// total = f plus the contact forces, added in record order; f then holds the same, also on the tape, while
 /// nothing but the step writes `total`. `skip_carried_shapes` leaves out shapes on bodies.
 void add_contact_forces(const Model& model, const ContactRecords& records, const DeviceArray& q,
-                        const DeviceArray& qd, DeviceArray& f, DeviceArray& total, bool skip_carried_shapes);
+                        const DeviceArray& qd, DeviceArray& f, DeviceArray& total, MaterialRows& materials,
+                        bool skip_carried_shapes);
 
 }  // namespace novaphy::semi_implicit

@@ -36,12 +36,10 @@ bool is_wanted(const DiffSolverConfig& config, Element element) {
   }
 }
 
-}  // namespace
-
 /// Memory for the total force of each recorded step: the integration kernel's adjoint reads it, while
 /// state_in.particle_f may be cleared for the next use of the state. A buffer is free again when no recording
 /// holds it.
-class DiffSemiImplicitSolver::ForceBuffers {
+class ForceBuffers {
  public:
   DeviceArray& next(const DeviceArray& like) {
     if (next_ == buffers_.size() && !buffers_.empty() && is_free(buffers_.front())) next_ = 0;
@@ -59,8 +57,16 @@ class DiffSemiImplicitSolver::ForceBuffers {
   std::size_t next_ = 0;
 };
 
+}  // namespace
+
+/// What is kept between steps.
+struct DiffSemiImplicitSolver::Kept {
+  ForceBuffers forces;
+  semi_implicit::MaterialRows materials;
+};
+
 DiffSemiImplicitSolver::DiffSemiImplicitSolver(std::shared_ptr<Model> model, const DiffSolverConfig& config)
-    : model_(std::move(model)), config_(config), buffers_(std::make_unique<ForceBuffers>()) {
+    : model_(std::move(model)), config_(config), kept_(std::make_unique<Kept>()) {
   check_config({.angular_damping = config_.angular_damping,
                 .friction_smoothing = config_.friction_smoothing,
                 .friction_law = config_.friction_law},
@@ -139,14 +145,15 @@ const DeviceArray& DiffSemiImplicitSolver::total_force(SimState& state_in, const
       ordered_.note(*contacts);
     }
     const auto records = semi_implicit::records_for_step(*contacts, by_pair_);
-    DeviceArray& total = buffers_->next(external);
-    semi_implicit::add_contact_forces(*model_, records, q, qd, external, total, skips_carried_shapes_);
+    DeviceArray& total = kept_->forces.next(external);
+    semi_implicit::add_contact_forces(*model_, records, q, qd, external, total, kept_->materials,
+                                      skips_carried_shapes_);
     return total;
   }
   if (config_.soft_contact_margin > 0.0f && model_->shape_count > 0) {
     collision::check_static_contact(*model_, config_.soft_contact_margin, !config_.strict,
                                     "DiffSemiImplicitSolver.step without contacts");
-    DeviceArray& total = buffers_->next(external);
+    DeviceArray& total = kept_->forces.next(external);
     collision::subtract_static_contacts(*model_, q, qd, external, total, config_.soft_contact_margin);
     nova::assign(external, nova::Tensor(total));
     return total;

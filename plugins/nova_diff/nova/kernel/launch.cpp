@@ -220,13 +220,16 @@ void launch(const Kernel& kernel, std::span<const Operand> inputs, std::span<con
     arguments[i] = storage ? storage->data() : nullptr;
     if (tape != nullptr) tape->note_input(storage, i);
   }
+  bool escaped = false;
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const std::shared_ptr<novaphy::Storage>& storage = outputs[k].array()->storage();
     results[k] = storage ? storage->mutable_data() : nullptr;
-    if (tape != nullptr) tape->note_output(storage, k);
+    if (tape == nullptr) continue;
+    tape->note_output(storage, k);
+    escaped |= storage && storage->escaped();
   }
   execute(compiled.code, arguments.data(), results.data(), rows, domain);
-  if (tape == nullptr) return;
+  if (!escaped) return;
   for (const Operand& output : outputs)
     if (const auto& storage = output.array()->storage(); storage && storage->escaped())
       tape->note_content(*storage);

@@ -55,7 +55,7 @@ class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
   bool forward_only = false;
 
  private:
-  class ForceBuffers;
+  struct Kept;
   void skip_or_refuse();
   void step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts, float dt);
   /// The total force, which state_in.particle_f holds too on return; that array itself where there is no
@@ -70,7 +70,7 @@ class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
   bool by_pair_ = false;  ///< the order of work for the records that `ordered_` has seen
   std::vector<std::string> skipped_;
   bool skips_carried_shapes_ = false;
-  std::unique_ptr<ForceBuffers> buffers_;
+  std::unique_ptr<Kept> kept_;
 };
 
 }  // namespace novaphy
