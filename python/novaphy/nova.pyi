@@ -69,7 +69,9 @@ class Tape:
         Adds d(loss)/d(array) to .grad of every array that requires it and that the loss depends on. `grad` is the cotangent of a loss with more than one element.
         """
     def report(self) -> TapeReport:
-        ...
+        """
+        What backward found out, a TapeReport.
+        """
     def reset(self) -> None:
         """
         Drops the records.
@@ -85,7 +87,9 @@ class Tape:
         """
     @property
     def record_count(self) -> int:
-        ...
+        """
+        Recorded launches.
+        """
 
 class TapeReport:
     """

@@ -3,6 +3,7 @@
 
 import copy
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -334,3 +335,45 @@ def test_bodies_name_the_call_and_the_argument():
     assert text_of(TypeError, lambda: builder.add_joint_d6(-1, 0, angular_axes=3)) == (
         "add_joint_d6: axes want a list of Axis, vectors or JointDofConfig, got 3"
     )
+
+
+def test_a_tensor_is_filled_with_what_float32_can_hold():
+    assert text_of(ValueError, lambda: nova.full(3, 1e300)) == "nova.full: value is 1e+300, too large for float32"
+    assert text_of(ValueError, lambda: nova.zeros(3).fill_(-1e39)) == (
+        "nova.Tensor.fill_: value is -1e+39, too large for float32"
+    )
+    assert nova.full(1, float("inf")).item() == float("inf")
+
+
+def test_memory_that_is_not_aligned_is_no_tensor():
+    odd = np.frombuffer(bytearray(13), np.uint8)[1:].view(np.float32)
+    assert text_of(ValueError, lambda: nova.as_tensor(odd)) == (
+        "nova.as_tensor: the memory of float32 of shape (3,) does not begin at a multiple of 4 bytes; "
+        "nova.tensor copies it"
+    )
+
+
+def test_two_threads_that_share_a_tape_go_one_after_the_other(model):
+    solver, states = DiffSemiImplicitSolver(model), [model.state() for _ in range(100)]
+    start = ndiff.state_particle_qd_tensor(states[0], requires_grad=True)
+    with nova.Tape() as tape:
+        for now, after in zip(states, states[1:]):
+            solver.step(now, after, None, None, 1 / 480)
+        loss = ndiff.particle_point_loss_generated(states[-1].particle_q, 0, 0, 0, 0)
+    tape.backward(loss)
+    once = start.grad.numpy().astype(np.float64)
+    failures = []
+
+    def work():
+        try:
+            for _ in range(100):
+                tape.backward(loss)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures and start.grad.numpy() == pytest.approx(201 * once, rel=1e-4)

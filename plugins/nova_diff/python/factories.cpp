@@ -50,8 +50,9 @@ Tensor from_data(const py::object& data, const py::object& device, bool requires
   return out.set_requires_grad(requires_grad);
 }
 
-Tensor filled(const ShapeArgument& shape, float value, DType dtype, const py::object& device,
+Tensor filled(const ShapeArgument& shape, double number, DType dtype, const py::object& device,
               bool requires_grad) {
+  const float value = novaphy::python::float32_of(number, "nova.full: value");
   Tensor out(shape_of(shape), dtype, device_of(device));
   if (value != 0.0f && out.size() > 0) {
     NOVAPHY_REQUIRE(dtype == DType::f32 || value == 1.0f, ErrorKind::type,
@@ -102,6 +103,9 @@ Tensor over_memory(const py::object& source, bool requires_grad) {
   NOVAPHY_REQUIRE(array.flags() & py::array::c_style, ErrorKind::value,
                   "nova.as_tensor: wants packed float32 memory, got ", describe(array), " with strides ",
                   std::string(py::str(array.attr("strides"))), "; nova.tensor copies it");
+  NOVAPHY_REQUIRE(array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_, ErrorKind::value,
+                  "nova.as_tensor: the memory of ", describe(array),
+                  " does not begin at a multiple of 4 bytes; nova.tensor copies it");
   NOVAPHY_REQUIRE(array.writeable(), ErrorKind::value, "nova.as_tensor: the memory of ", describe(array),
                   " is read-only, and a tensor can be written; nova.tensor copies it");
   NOVAPHY_REQUIRE(array.ndim() <= Shape::kMaxDims, ErrorKind::shape_mismatch,
@@ -122,14 +126,14 @@ void bind_factories(py::module_& m) {
   m.def(
       "zeros",
       [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
-        return filled(shape, 0.0f, dtype, device, requires_grad);
+        return filled(shape, 0.0, dtype, device, requires_grad);
       },
       novaphy::python::integer("shape"), py::kw_only(), py::arg("dtype") = DType::f32,
       py::arg("device") = py::none(), py::arg("requires_grad") = false);
   m.def(
       "empty",
       [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
-        return filled(shape, 0.0f, dtype, device, requires_grad);
+        return filled(shape, 0.0, dtype, device, requires_grad);
       },
       novaphy::python::integer("shape"), py::kw_only(), py::arg("dtype") = DType::f32,
       py::arg("device") = py::none(), py::arg("requires_grad") = false,
@@ -137,7 +141,7 @@ void bind_factories(py::module_& m) {
   m.def(
       "ones",
       [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
-        return filled(shape, 1.0f, dtype, device, requires_grad);
+        return filled(shape, 1.0, dtype, device, requires_grad);
       },
       novaphy::python::integer("shape"), py::kw_only(), py::arg("dtype") = DType::f32,
       py::arg("device") = py::none(), py::arg("requires_grad") = false);

@@ -5,6 +5,7 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stack>
 #include <string>
@@ -22,12 +23,27 @@ std::unique_ptr<Tape> make_tape(const std::string& on_overwrite) {
   return std::make_unique<Tape>(on_overwrite == "save" ? OnOverwrite::save : OnOverwrite::error);
 }
 
+/// Held by whatever walks over records or gradients without the GIL: two threads that share a tape, or whose
+/// tapes share an array, go one after the other.
+std::mutex& one_at_a_time() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 void run_backward(Tape& self, const Tensor& loss, const std::optional<Tensor>& grad) {
   const py::gil_scoped_release unlocked;
+  const std::lock_guard alone(one_at_a_time());
   if (grad)
     self.backward(loss, *grad);
   else
     self.backward(loss);
+}
+
+template <void (Tape::*Call)()>
+void exclusive(Tape& self) {
+  const py::gil_scoped_release unlocked;
+  const std::lock_guard alone(one_at_a_time());
+  (self.*Call)();
 }
 
 std::string report_text(const TapeReport& report) {
@@ -70,10 +86,10 @@ void bind_tape(py::module_& m) {
            "Adds d(loss)/d(array) to .grad of every array that requires it and that the loss depends on. "
            "`grad` is the cotangent of a loss "
            "with more than one element.")
-      .def("zero", &Tape::zero, "Drops the gradients of all arrays on this tape.")
-      .def("reset", &Tape::reset, "Drops the records.")
-      .def("report", &Tape::report)
-      .def_property_readonly("record_count", &Tape::record_count)
+      .def("zero", &exclusive<&Tape::zero>, "Drops the gradients of all arrays on this tape.")
+      .def("reset", &exclusive<&Tape::reset>, "Drops the records.")
+      .def("report", &Tape::report, "What backward found out, a TapeReport.")
+      .def_property_readonly("record_count", &Tape::record_count, "Recorded launches.")
       .def_property_readonly("memory_bytes", &Tape::memory_bytes,
                              "Bytes of the recording itself; forward values stay in the arrays.");
 

@@ -113,8 +113,12 @@ void bind_tensor(py::module_& m) {
   c.def("item", &Tensor::item, "The only element. ValueError unless size is 1.")
       .def("assign", &assign_value, py::arg("value"),
            "Copies a tensor or anything array-like of this shape into the memory; recorded.")
-      .def("fill_", &Tensor::fill, py::arg("value"),
-           "Recorded: the gradient of what was there before ends here.")
+      .def(
+          "fill_",
+          [](Tensor& self, double value) {
+            return self.fill(novaphy::python::float32_of(value, "nova.Tensor.fill_: value"));
+          },
+          py::arg("value"), "Recorded: the gradient of what was there before ends here.")
       .def("zero_", &Tensor::zero, "The same as fill_(0).")
       .def("zero_grad", &Tensor::zero_grad, "Drops the gradient: .grad is None again.")
       .def("clone", &Tensor::clone,

@@ -81,6 +81,14 @@ inline std::string describe(const DeviceArray& array) {
   return text("a ", to_string(array.dtype()), " array of shape ", to_string(array.shape()));
 }
 
+/// Rounds once. Throws Error(value) for a finite number that no float32 can hold.
+inline float float32_of(double number, const char* where) {
+  const auto rounded = static_cast<float>(number);
+  NOVAPHY_REQUIRE(!std::isinf(rounded) || std::isinf(number), ErrorKind::value, where, " is ", number,
+                  ", too large for float32");
+  return rounded;
+}
+
 namespace detail {
 /// A NumPy array on the memory itself, with the storage as its base. `writable` is NumPy's flag and nothing
 /// more.
