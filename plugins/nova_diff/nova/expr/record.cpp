@@ -8,20 +8,22 @@
 #include "novaphy/nova/kernel.hpp"
 
 namespace nova {
+
+/// What this thread records; recordings may nest (a body that makes another kernel).
+struct ActiveRecording {
+  Program* program = nullptr;
+  bool loop_open = false;
+  ActiveRecording* outer = nullptr;
+};
+
 namespace {
 
 using novaphy::ErrorKind;
 using novaphy::fail;
 
-/// What this thread records; recordings may nest (a body that makes another kernel).
-struct Active {
-  Program* program = nullptr;
-  bool loop_open = false;
-  Active* outer = nullptr;
-};
-thread_local Active* active = nullptr;
+thread_local ActiveRecording* active = nullptr;
 
-Active& recording() {
+ActiveRecording& recording() {
   NOVAPHY_REQUIRE(active != nullptr, ErrorKind::trace,
                   "nova: a traced value was used outside of a kernel body; make kernels with "
                   "nova::make_..._kernel_typed_access_n");
@@ -43,7 +45,7 @@ std::uint32_t find_name(const std::vector<Argument>& arguments, std::string_view
 }  // namespace
 
 std::uint32_t trace(Op op, ValueType type, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  const Active& now = recording();
+  const ActiveRecording& now = recording();
   const std::uint32_t operands[3] = {a, b, c};
   std::uint8_t stage = 0;
   for (int k = 0; k < operand_count(op); ++k) {
@@ -67,7 +69,7 @@ std::uint32_t trace_constant(std::int32_t value) {
 
 struct Recording::State {
   Program program;
-  Active frame;
+  ActiveRecording frame;
   std::vector<bool> written;
 };
 
