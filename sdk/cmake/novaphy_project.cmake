@@ -35,6 +35,8 @@ function(novaphy_compile_rules target)
     CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_compile_options(${target} PRIVATE -ffp-contract=off -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wconversion
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # g++ 12 warns without cause of "text" + string (GCC bug 105651)
+    # meant for headers; in a unity build every source file is one
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
     $<$<BOOL:${NOVAPHY_WARNINGS_AS_ERRORS}>:-Werror>)
 endfunction()
 
