@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import novaphy._core
 import typing
-import typing_extensions
 import collections.abc
 import numpy as _numpy
+import typing_extensions
 
 class DType:
     """

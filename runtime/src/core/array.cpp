@@ -71,6 +71,24 @@ DeviceArray::DeviceArray(std::shared_ptr<Storage> storage, DType dtype, Shape sh
                   " and dtype ", to_string(dtype_), " needs ", bytes(), " bytes: its memory has ", held);
 }
 
+namespace {
+
+// A copy of a recording's value is a value of that recording, unless the caller wants none.
+std::uint64_t carried_recording(const Storage& source) {
+  return open_recording() == kNoRecording ? 0 : source.recording;
+}
+
+}  // namespace
+
+std::uint64_t& open_recording() noexcept {
+  thread_local std::uint64_t number = 0;
+  return number;
+}
+
+void DeviceArray::join_open_recording() noexcept {
+  if (storage_) storage_->recording = open_recording() == kNoRecording ? 0 : open_recording();
+}
+
 void DeviceArray::zero() {
   if (storage_) std::memset(storage_->mutable_data(), 0, bytes());
 }
@@ -83,7 +101,10 @@ void DeviceArray::copy_from(const DeviceArray& source) {
                   ": got an array of shape ", to_string(source.shape_));
   NOVAPHY_REQUIRE(source.device() == device(), ErrorKind::device_mismatch, self, " lies on device '",
                   to_string(device()), "': got an array on device '", to_string(source.device()), "'");
-  if (bytes() > 0) std::memmove(storage_->mutable_data(), source.storage_->data(), bytes());
+  if (bytes() == 0) return;
+  const std::uint64_t recording = carried_recording(*source.storage_);
+  std::memmove(storage_->mutable_data(), source.storage_->data(), bytes());
+  storage_->recording = recording;
 }
 
 void DeviceArray::assign_bytes(const void* source, std::size_t count) {
@@ -98,6 +119,7 @@ DeviceArray DeviceArray::clone() const {
   DeviceArray out(dtype_, shape_, device());
   std::memcpy(out.storage_->data_without_version(), storage_->data(), bytes());
   out.storage_->label = storage_->label;
+  out.storage_->recording = carried_recording(*storage_);
   out.storage_->requires_grad = storage_->requires_grad;
   return out;
 }

@@ -73,6 +73,11 @@ struct ArrayLabel {
 /// "'particle_q' of state #0", "'gravity' of model", or "a tensor".
 NOVAPHY_API std::string to_string(const ArrayLabel& label);
 
+/// The number of the recording that is open on this thread: 0 = none, kNoRecording = the caller wants none (no_grad). The
+/// tape sets it.
+NOVAPHY_API std::uint64_t& open_recording() noexcept;
+inline constexpr std::uint64_t kNoRecording = ~std::uint64_t{0};
+
 /// One block of memory. Every write through the engine or Nova raises `version()`, so that a recording can tell
 /// that a value which it needs was overwritten. Not thread-safe: one writer at a time.
 class NOVAPHY_API Storage {
@@ -89,8 +94,8 @@ class NOVAPHY_API Storage {
   Storage& operator=(const Storage&) = delete;
 
   const void* data() const noexcept { return data_; }
-  /// The only writable access for engine code: raises the version.
-  void* mutable_data() noexcept { ++version_; return data_; }
+  /// The only writable access for engine code: raises the version, and the content belongs to no recording.
+  void* mutable_data() noexcept { ++version_, recording = 0; return data_; }
   /// Writable access that leaves the version alone. For the writer that has already raised it.
   void* data_without_version() noexcept { return data_; }
   void raise_version() noexcept { ++version_; }
@@ -107,6 +112,10 @@ class NOVAPHY_API Storage {
   void mark_escaped() noexcept { escaped_ = true; }
 
   ArrayLabel label;
+  /// Number of the recording that this content was computed in, 0 = none. Launches of a tape set it, and so does what copies
+  /// or computes beside the tape (clone, copy_from, forward solvers): a tape refuses to read such a value, since the
+  /// gradient would end there without a word.
+  std::uint64_t recording = 0;
   bool requires_grad = false;          ///< keep the gradient of this array after backward
   std::shared_ptr<void> tensor_slot;   ///< the cached Nova tensor of this array; the runtime never looks inside
 
@@ -175,6 +184,8 @@ class NOVAPHY_API DeviceArray {
   /// Copies raw bytes of the host into this memory; `count` must equal bytes().
   void assign_bytes(const void* source, std::size_t count);
   DeviceArray clone() const;
+  /// The content was just computed without the tape: a tape that is open on this thread refuses to read it as a constant.
+  void join_open_recording() noexcept;
 
   /// Sets the name that messages use.
   DeviceArray& named(std::string name, const char* owner, int owner_index = -1);

@@ -94,7 +94,11 @@ void TapeState::note_input(const std::shared_ptr<novaphy::Storage>& storage, std
   const std::uint32_t at = array_of(storage, true);
   TapeArray& array = arrays[at];
   const std::uint64_t version = storage->version();
-  check_unseen(at, version, static_cast<std::uint32_t>(records.size() - 1));
+  const auto record = static_cast<std::uint32_t>(records.size() - 1);
+  check_unseen(at, version, record);
+  const bool differentiable = records.back().kernel->differentiable >> argument & 1;
+  if (differentiable && array.last_writer == kNone && storage->recording == serial && unseen_origin.array == kNone)
+    unseen_origin = {at, record};
   if (records.back().values_needed >> argument & 1) {
     if (storage->escaped()) {
       hashes.push_back({uses.size(), content_hash(*storage)});
@@ -117,6 +121,7 @@ void TapeState::note_output(const std::shared_ptr<novaphy::Storage>& storage, st
   array.written_version = version;
   array.written_hash.reset();
   array.last_writer = record;
+  storage->recording = serial;
   uses.push_back({at, 0, version});
 }
 
@@ -134,7 +139,7 @@ bool TapeState::was_written_outside(const novaphy::Storage& storage) const {
 void TapeState::reset() {
   arrays.clear(), uses.clear(), records.clear(), hashes.clear(), overlaps.clear();
   table.clear(), pool.clear();
-  unseen = {}, report = {};
+  unseen = {}, unseen_origin = {}, report = {};
   first_of_block = 0, has_external_ = false;
 }
 

@@ -106,6 +106,12 @@ void check_overlaps(const TapeState& tape) {
 }  // namespace
 
 void check_versions(const TapeState& tape) {
+  if (tape.unseen_origin.array != kNone)
+    fail(ErrorKind::stale_record, "Tape: ", to_string(tape.arrays[tape.unseen_origin.array].storage->label),
+         " was copied or computed from values of this recording beside the tape, and ",
+         launch_text(tape, tape.unseen_origin.reader),
+         " read it; the gradient would end there. Record it (DiffSemiImplicitSolver, novaphy.diff.assign, "
+         "Tensor.clone), or cut it on purpose (Tensor.detach, nova.no_grad).");
   check_unseen_write(tape);
   check_overlaps(tape);
   for (std::uint32_t r = 0; r < tape.records.size(); ++r) check_record(tape, r);

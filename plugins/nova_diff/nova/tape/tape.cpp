@@ -30,6 +30,16 @@ TapeState* TapeState::active() noexcept {
   return records ? open_tape : nullptr;
 }
 
+namespace {
+
+// Tells the rest of the engine what this thread records.
+void announce() noexcept {
+  const bool open = open_tape != nullptr && open_tape->open.load(std::memory_order_relaxed);
+  novaphy::open_recording() = no_grad_depth > 0 ? novaphy::kNoRecording : open ? open_tape->serial : 0;
+}
+
+}  // namespace
+
 struct Tape::State : TapeState {};
 
 Tape::Tape(OnOverwrite on_overwrite) : state_(std::make_shared<State>()) {
@@ -40,8 +50,10 @@ Tape::Tape(OnOverwrite on_overwrite) : state_(std::make_shared<State>()) {
 }
 
 Tape::~Tape() {
-  if (open_tape == state_.get()) open_tape = nullptr, open_tape_owner.reset();
   state_->open = false;
+  if (open_tape != state_.get()) return;
+  open_tape = nullptr, open_tape_owner.reset();
+  announce();
 }
 
 void Tape::open() {
@@ -52,6 +64,7 @@ void Tape::open() {
   state_->first_of_block = state_->records.size();
   open_tape = state_.get();
   open_tape_owner = state_;
+  announce();
 }
 
 void Tape::close() {
@@ -60,6 +73,7 @@ void Tape::close() {
   state_->open = false;
   open_tape = nullptr;
   open_tape_owner.reset();
+  announce();
 }
 
 bool Tape::is_open() const noexcept {
@@ -139,9 +153,11 @@ bool is_recording() noexcept {
 
 NoGrad::NoGrad() noexcept {
   ++no_grad_depth;
+  announce();
 }
 NoGrad::~NoGrad() {
   --no_grad_depth;
+  announce();
 }
 
 }  // namespace nova

@@ -84,6 +84,11 @@ class ArrayTable {
   std::size_t used_ = 0;
 };
 
+/// A value of this recording that reached a launch through a copy or a computation that no launch made.
+struct UnseenOrigin {
+  std::uint32_t array = kNone, reader = kNone;
+};
+
 class TapeState {
  public:
   /// The tape that this thread records on, null when it does not record.
@@ -105,6 +110,7 @@ class TapeState {
   std::deque<Record> records;
   std::vector<HashedUse> hashes;
   UnseenWrite unseen;
+  UnseenOrigin unseen_origin;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> overlaps;  ///< arrays that share memory
   std::size_t first_of_block = 0;  ///< record with which the present or last 'with' block began
   ArrayTable table;

@@ -85,6 +85,12 @@ void Tensor::fill(float value) {
   launch(fill_kernel(), {value}, {flat(array_)}, size());
 }
 
+Tensor Tensor::detach() const {
+  Tensor copy(array_.clone());
+  if (copy.storage()) copy.storage()->recording = 0;
+  return copy;
+}
+
 Tensor Tensor::clone() const {
   if (dtype() != DType::f32) return detach();
   Tensor copy(shape(), dtype(), array_.device());

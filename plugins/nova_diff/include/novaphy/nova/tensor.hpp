@@ -61,7 +61,7 @@ class NOVAPHY_API Tensor {
   /// A copy in memory of its own; recorded, so gradient flows back through it.
   Tensor clone() const;
   /// A copy in memory of its own that no gradient flows through.
-  Tensor detach() const { return Tensor(array_.clone()); }
+  Tensor detach() const;
 
  private:
   novaphy::DeviceArray array_;
