@@ -79,4 +79,32 @@ TEST_CASE("the 289 states of a rollout are made quickly") {
   CHECK(best < 100);  // 0.2 ms in a release build; instrumented builds on busy machines run this too
 }
 
+TEST_CASE("copies carry the number of the recording that made a value, writes drop it") {
+  DeviceArray made(DType::f32, {2});
+  made.storage()->recording = 7;
+  DeviceArray copy(DType::f32, {2});
+  copy.copy_from(made);
+  CHECK(copy.storage()->recording == 7);
+  CHECK(made.clone().storage()->recording == 7);
+
+  copy.zero();
+  CHECK(copy.storage()->recording == 0);
+  CHECK(made.storage()->recording == 7);
+}
+
+TEST_CASE("under no_grad copies and computed values belong to no recording") {
+  DeviceArray made(DType::f32, {2}), copy(DType::f32, {2});
+  made.storage()->recording = 7;
+  open_recording() = kNoRecording;
+  CHECK(made.clone().storage()->recording == 0);
+  copy.copy_from(made);
+  CHECK(copy.storage()->recording == 0);
+  copy.join_open_recording();
+  CHECK(copy.storage()->recording == 0);
+  open_recording() = 8;
+  copy.join_open_recording();
+  CHECK(copy.storage()->recording == 8);
+  open_recording() = 0;
+}
+
 }  // namespace novaphy

@@ -182,7 +182,8 @@ TEST_CASE("discovery of all fixture plugins takes less than 5 ms") {
 
 TEST_CASE("why tells the resolution step by step, with every place searched") {
   const WithRuntime runtime;
-  const std::vector<std::string> lines = runtime->why("missing_requirement");
+  std::vector<std::string> lines = runtime->why("missing_requirement");
+  std::erase(lines, "note: its group may write the manifest");  // under umask 002
   CHECK(lines[0] ==
         "searched " + test::kAll + " (command line): holds " + test::manifest_of("missing_requirement"));
   CHECK(lines[1] == "searched /nonexistent/novaphy/plugins (user data): does not exist");

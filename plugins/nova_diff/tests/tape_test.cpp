@@ -8,21 +8,12 @@
 
 namespace nova::test {
 
-namespace {
-
-const Kernel& doubled() {
-  static const Kernel kernel = unary("twice", [](Expr a) { return a * 2.0f; });
-  return kernel;
-}
-
-}  // namespace
-
 TEST_CASE("fill inside a recording ends the gradient of what was there") {
   Tensor x = scalars({1, 2}, true), y = scalars({0, 0}), loss;
   Tape tape;
   {
     TapeScope scope(tape);
-    launch(doubled(), {x}, {y}, 2);
+    launch(twice(), {x}, {y}, 2);
     y.zero();
     loss = sum(y);
   }
@@ -49,7 +40,7 @@ TEST_CASE("array and view share one gradient") {
   Tape tape;
   {
     TapeScope scope(tape);
-    launch(doubled(), {second}, {y}, 2);
+    launch(twice(), {second}, {y}, 2);
     loss = sum(y);
   }
   tape.backward(loss);
@@ -69,7 +60,7 @@ TEST_CASE("mistakes with a tape are told in one sentence") {
     Tape inner;
     check_error(ErrorKind::generic, "nova.Tape: this thread records on a tape already; close that one first",
                 [&] { inner.open(); });
-    launch(doubled(), {x}, {y}, 2);
+    launch(twice(), {x}, {y}, 2);
   }
   check_error(ErrorKind::generic,
               "Tape.backward: the loss is not on this tape; compute it inside the recording",
@@ -98,7 +89,7 @@ TEST_CASE("nothing is recorded without a tape or under NoGrad") {
     CHECK(is_recording());
     const NoGrad pause;
     CHECK_FALSE(is_recording());
-    launch(doubled(), {x}, {y}, 1);
+    launch(twice(), {x}, {y}, 1);
   }
   CHECK(tape.record_count() == 0);
   CHECK(values(y) == std::vector<float>{2});
@@ -155,7 +146,7 @@ TEST_CASE("reset drops the records") {
   Tape tape;
   {
     TapeScope scope(tape);
-    launch(doubled(), {x}, {y}, 1);
+    launch(twice(), {x}, {y}, 1);
   }
   CHECK(tape.memory_bytes() > 0);
   tape.reset();

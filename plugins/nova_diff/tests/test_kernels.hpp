@@ -72,4 +72,17 @@ Kernel binary(const char* name, F f) {
       [&](KernelScope& k) { k.write("out", f(k.f32("a"), k.f32("b"))); });
 }
 
+inline const Kernel& twice() {
+  static const Kernel kernel = unary("twice", [](Expr a) { return a * 2.0f; });
+  return kernel;
+}
+inline const Kernel& thrice() {
+  static const Kernel kernel = unary("thrice", [](Expr a) { return a * 3.0f; });
+  return kernel;
+}
+inline const Kernel& square() {
+  static const Kernel kernel = unary("square", [](Expr a) { return a * a; });
+  return kernel;
+}
+
 }  // namespace nova::test
