@@ -174,7 +174,7 @@ build() {
 
 # cxx_tests PRESET: configures, builds and runs the C++ tests of a preset in a build folder of its own
 cxx_tests() {
-  step "configuring build/$1" "$logs/$1.log" cmake --preset "$1" -DNOVAPHY_BUILD_PYTHON=OFF
+  step "configuring build/$1" "$logs/$1.log" cmake --preset "$1"
   step "building build/$1" "$logs/$1.log" cmake --build "build/$1"
   say "C++ tests of build/$1"
   ctest --preset "$1" --no-tests=error -j "$(nproc)" || failed+=("the C++ tests of build/$1")

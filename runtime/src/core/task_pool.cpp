@@ -16,11 +16,45 @@
 #include "novaphy/error.hpp"
 #include "platform/process.hpp"
 
+#if defined(NOVAPHY_THREAD_SANITIZER)
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace novaphy {
 namespace {
 
+// The thread sanitizer cannot see how oneTBB's own library hands work over, and is told here: what the caller
+// wrote is there for each range, and what ranges wrote is there for the caller.
+void hand_over([[maybe_unused]] void* loop) {
+#if defined(NOVAPHY_THREAD_SANITIZER)
+  __tsan_release(loop);
+#endif
+}
+void take_over([[maybe_unused]] void* loop) {
+#if defined(NOVAPHY_THREAD_SANITIZER)
+  __tsan_acquire(loop);
+#endif
+}
+
 namespace tbb = oneapi::tbb;
 constexpr const char* kThreadsVariable = "NOVAPHY_NUM_THREADS";
+
+/// Around the work of one range; exceptions are handed over too.
+struct RangeScope {
+  explicit RangeScope(void* shared) : loop(shared) { take_over(loop); }
+  ~RangeScope() { hand_over(loop); }
+  RangeScope(const RangeScope&) = delete;
+  RangeScope& operator=(const RangeScope&) = delete;
+  void* loop;
+};
+/// Around the whole loop, on the caller's side.
+struct LoopScope {
+  explicit LoopScope(void* shared) : loop(shared) { hand_over(loop); }
+  ~LoopScope() { take_over(loop); }
+  LoopScope(const LoopScope&) = delete;
+  LoopScope& operator=(const LoopScope&) = delete;
+  void* loop;
+};
 
 /// NOVAPHY_NUM_THREADS, or the processors that this process may use.
 int default_thread_count() {
@@ -50,10 +84,14 @@ class TbbTaskPool final : public ITaskPool {
         body(context, chunk * grain, std::min(n, (chunk + 1) * grain));
     };
     if (chunks <= 1 || threads_ == 1) return run(0, chunks);
+    int loop = 0;  // its address names this loop
+    const LoopScope caller(&loop);
     arena_->execute([&] {
-      tbb::parallel_for(
-          tbb::blocked_range<std::int64_t>(0, chunks),
-          [&](const tbb::blocked_range<std::int64_t>& range) { run(range.begin(), range.end()); });
+      tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, chunks),
+                        [&](const tbb::blocked_range<std::int64_t>& range) {
+                          const RangeScope worker(&loop);
+                          run(range.begin(), range.end());
+                        });
     });
   }
 
