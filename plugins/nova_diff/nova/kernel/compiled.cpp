@@ -9,8 +9,11 @@
 namespace nova {
 
 Kernel::Compiled::Compiled(Program simplified) : program(std::move(simplified)), code(lower(program)) {
+  inputs = static_cast<std::uint32_t>(program.arguments.size());
+  outputs = static_cast<std::uint32_t>(program.outputs.size());
   for (std::size_t i = 0; i < program.arguments.size(); ++i) {
     const Argument& a = program.arguments[i];
+    if (is_float(a.row)) float_inputs |= std::uint64_t{1} << i;
     if (a.differentiable && is_float(a.row) && a.reach != Reach::value)
       differentiable |= std::uint64_t{1} << i;
     if (a.reach == Reach::gather)
@@ -19,6 +22,8 @@ Kernel::Compiled::Compiled(Program simplified) : program(std::move(simplified)),
   for (std::size_t k = 0; k < program.outputs.size(); ++k) {
     const Output& o = program.outputs[k];
     if (is_float(o.row)) float_outputs |= std::uint64_t{1} << k;
+    if (o.write == Write::add || o.write == Write::scatter_add || o.write == Write::scatter_sub)
+      adding_outputs |= std::uint64_t{1} << k;
     if (o.reach == Reach::gather)
       index_uses.push_back({o.index, o.first_column, o.columns, static_cast<std::uint32_t>(k), true});
   }

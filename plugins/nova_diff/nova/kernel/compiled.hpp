@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nova/kernel/code.hpp"
+#include "nova/tape/signature.hpp"
 #include "novaphy/nova/kernel.hpp"
 
 namespace nova {
@@ -28,7 +29,7 @@ struct IndexUse {
   bool is_output = false;
 };
 
-struct Kernel::Compiled {
+struct Kernel::Compiled : LaunchSignature {
   explicit Compiled(Program simplified);
 
   /// The adjoint for these masks; made on first need. Any thread.
@@ -38,8 +39,6 @@ struct Kernel::Compiled {
 
   Program program;
   Code code;
-  std::uint64_t differentiable = 0;  ///< arguments
-  std::uint64_t float_outputs = 0;
   std::vector<IndexUse> index_uses;
 
  private:

@@ -26,6 +26,8 @@ class Backward {
   void run_record(Record& record, std::uint32_t index);
   void run_adjoint(const Record& record, std::uint64_t seeded,
                    const std::array<float*, Program::kMaxArguments>& seeds);
+  void run_custom(const Record& record, std::uint64_t seeded,
+                  const std::array<float*, Program::kMaxArguments>& seeds);
   void check_cuts(const Record& record, std::uint32_t index);
   void keep_intermediate(TapeArray& array);
   void store_gradient(TapeArray& array, const float* cotangent);
@@ -39,15 +41,10 @@ class Backward {
     array.cotangent = nullptr;
   }
   Use* inputs(const Record& record) { return tape_.uses.data() + record.first_use; }
-  Use* outputs(const Record& record) { return inputs(record) + record.kernel->program.arguments.size(); }
+  Use* outputs(const Record& record) { return inputs(record) + record.signature->inputs; }
 
   TapeState& tape_;
 };
-
-bool adds(const Output& output) {
-  return output.write == Write::add || output.write == Write::scatter_add ||
-         output.write == Write::scatter_sub;
-}
 
 // Forward over the records: an array flows when its present value depends on an array that wants its
 // gradient.
@@ -55,64 +52,64 @@ void Backward::find_wanted() {
   for (TapeArray& array : tape_.arrays) array.flows = false, array.kept = false, array.cut_by = kNone;
   for (std::uint32_t r = 0; r < tape_.records.size(); ++r) {
     Record& record = tape_.records[r];
-    const Program& program = record.kernel->program;
+    const LaunchSignature& signature = *record.signature;
     record.wanted = 0;
     const Use* const in = inputs(record);
-    for (std::size_t i = 0; i < program.arguments.size(); ++i) {
-      if (!(record.kernel->differentiable >> i & 1) || in[i].array == kNone) continue;
+    for (std::size_t i = 0; i < signature.inputs; ++i) {
+      if (!(signature.differentiable >> i & 1) || in[i].array == kNone) continue;
       const TapeArray& array = tape_.arrays[in[i].array];
       if (array.flows || array.storage->requires_grad) record.wanted |= std::uint64_t{1} << i;
     }
     const Use* const out = outputs(record);
-    for (std::size_t k = 0; k < program.outputs.size(); ++k) {
+    for (std::size_t k = 0; k < signature.outputs; ++k) {
       if (out[k].array == kNone) continue;
       TapeArray& array = tape_.arrays[out[k].array];
-      const bool is_real = record.kernel->float_outputs >> k & 1;
-      array.flows = is_real && (record.wanted != 0 || (adds(program.outputs[k]) && array.flows));
+      const bool is_real = signature.float_outputs >> k & 1;
+      array.flows = is_real && (record.wanted != 0 || ((signature.adding_outputs >> k & 1) && array.flows));
       array.cut_by = !is_real && record.wanted != 0 ? r : kNone;
       if (array.cut_by != kNone)
         tape_.report.cuts.push_back(novaphy::text(to_string(array.storage->label), ", written at launch ", r,
-                                                  " (", program.name.view(), ")"));
+                                                  " (", record.name(), ")"));
     }
   }
 }
 
 void Backward::check_cuts(const Record& record, std::uint32_t index) {
-  const Program& program = record.kernel->program;
-  for (std::size_t i = 0; i < program.arguments.size(); ++i) {
+  for (std::size_t i = 0; i < record.signature->inputs; ++i) {
     const std::uint32_t at = inputs(record)[i].array;
-    if (at == kNone || tape_.arrays[at].cut_by == kNone || is_float(program.arguments[i].row)) continue;
+    if (at == kNone || tape_.arrays[at].cut_by == kNone || (record.signature->float_inputs >> i & 1))
+      continue;
     const std::uint32_t cut = tape_.arrays[at].cut_by;
     fail(ErrorKind::unsupported_feature,
          "Tape: the loss depends on differentiable values through the integers of ",
          to_string(tape_.arrays[at].storage->label), ", written at launch ", cut, " (",
-         tape_.records[cut].kernel->program.name.view(), ") and read at launch ", index, " (",
-         program.name.view(), "), which have no derivative; keep that path in float32.");
+         tape_.records[cut].name(), ") and read at launch ", index, " (", record.name(),
+         "), which have no derivative; keep that path in float32.");
   }
 }
 
 void Backward::run_record(Record& record, std::uint32_t index) {
-  const Program& program = record.kernel->program;
+  const LaunchSignature& signature = *record.signature;
   const Use* const out = outputs(record);
   std::array<float*, Program::kMaxArguments> seeds;
   std::array<float*, Program::kMaxArguments> owned;  // given back after the adjoint has run
   std::uint64_t seeded = 0;
-  for (std::size_t k = 0; k < program.outputs.size(); ++k) {
+  for (std::size_t k = 0; k < signature.outputs; ++k) {
     owned[k] = nullptr;
-    if (out[k].array == kNone || !(record.kernel->float_outputs >> k & 1)) continue;
+    if (out[k].array == kNone || !(signature.float_outputs >> k & 1)) continue;
     TapeArray& array = tape_.arrays[out[k].array];
     if (array.cotangent == nullptr) continue;
     seeded |= std::uint64_t{1} << k;
     seeds[k] = array.cotangent;
     if (array.last_writer == index) keep_intermediate(array);
-    if (!adds(program.outputs[k])) {
+    if (!(signature.adding_outputs >> k & 1)) {
       // what stood here before was overwritten, so its cotangent starts from nothing again
       owned[k] = array.cotangent;
       array.cotangent = nullptr;
       continue;
     }
     // the old content passes through; a copy where the adjoint adds to the same array
-    for (std::size_t i = 0; i < program.arguments.size(); ++i) {
+    for (std::size_t i = 0; i < signature.inputs; ++i) {
       if (inputs(record)[i].array != out[k].array || !(record.wanted >> i & 1) || owned[k] != nullptr)
         continue;
       owned[k] = seeds[k] = tape_.pool.take(array.storage->bytes());
@@ -121,9 +118,10 @@ void Backward::run_record(Record& record, std::uint32_t index) {
   }
   if (seeded != 0) {
     check_cuts(record, index);
-    if (record.wanted != 0) run_adjoint(record, seeded, seeds);
+    if (record.wanted != 0)
+      record.kernel ? run_adjoint(record, seeded, seeds) : run_custom(record, seeded, seeds);
   }
-  for (std::size_t k = 0; k < program.outputs.size(); ++k)
+  for (std::size_t k = 0; k < signature.outputs; ++k)
     if (owned[k] != nullptr) tape_.pool.give_back(owned[k], tape_.arrays[out[k].array].storage->bytes());
 }
 
@@ -149,6 +147,25 @@ void Backward::run_adjoint(const Record& record, std::uint64_t seeded,
   for (std::size_t k = 0; k < program.outputs.size(); ++k)
     if (seeded >> k & 1) arguments[argument++] = seeds[k];
   execute(adjoint.code, arguments.data(), results.data(), record.rows, record.domain);
+}
+
+void Backward::run_custom(const Record& record, std::uint64_t seeded,
+                          const std::array<float*, Program::kMaxArguments>& seeds) {
+  const LaunchSignature& signature = *record.signature;
+  std::array<const void*, Program::kMaxArguments> values;
+  std::array<float*, Program::kMaxArguments> results;
+  std::array<const float*, Program::kMaxArguments> cotangents;
+  for (std::size_t i = 0; i < signature.inputs; ++i) {
+    values[i] = nullptr, results[i] = nullptr;
+    const std::uint32_t at = inputs(record)[i].array;
+    if (at == kNone) continue;
+    if (record.values_needed >> i & 1) values[i] = tape_.arrays[at].storage->data();
+    if (record.wanted >> i & 1) results[i] = cotangent(tape_.arrays[at]);
+  }
+  for (std::size_t k = 0; k < signature.outputs; ++k) cotangents[k] = seeded >> k & 1 ? seeds[k] : nullptr;
+  record.custom->operation->backward({{values.data(), signature.inputs},
+                                      {cotangents.data(), signature.outputs},
+                                      {results.data(), signature.inputs}});
 }
 
 // The gradient of an array that the recording itself made is that of the value it held last.

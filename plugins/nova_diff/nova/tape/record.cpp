@@ -72,9 +72,31 @@ void TapeState::begin_record(const std::shared_ptr<const Kernel::Compiled>& kern
                              std::int64_t domain) {
   Record& record = records.emplace_back();
   record.kernel = kernel;
+  record.signature = kernel.get();
   record.rows = rows, record.domain = domain;
   record.first_use = uses.size();
   record.values_needed = kernel->values_needed();
+}
+
+void TapeState::begin_record(std::shared_ptr<const Custom> custom, std::uint64_t values_needed) {
+  Record& record = records.emplace_back();
+  record.signature = &custom->signature;
+  record.custom = std::move(custom);
+  record.first_use = uses.size();
+  record.values_needed = values_needed;
+}
+
+void TapeState::drop_last_record() {
+  const std::size_t first = records.back().first_use;
+  const auto dropped = static_cast<std::uint32_t>(records.size() - 1);
+  for (; uses.size() > first; uses.pop_back())
+    if (const std::uint32_t at = uses.back().array;
+        at != kNone && arrays[at].read_unhashed == uses.size() - 1)
+      arrays[at].read_unhashed = kNoUse;
+  while (!hashes.empty() && hashes.back().use >= first) hashes.pop_back();
+  if (unseen.reader == dropped) unseen = {};
+  if (unseen_origin.reader == dropped) unseen_origin = {};
+  records.pop_back();
 }
 
 // Reads `array`, whose version should be `version` if the last launch that wrote it was the last writer.
@@ -96,8 +118,9 @@ void TapeState::note_input(const std::shared_ptr<novaphy::Storage>& storage, std
   const std::uint64_t version = storage->version();
   const auto record = static_cast<std::uint32_t>(records.size() - 1);
   check_unseen(at, version, record);
-  const bool differentiable = records.back().kernel->differentiable >> argument & 1;
-  if (differentiable && array.last_writer == kNone && storage->recording == serial && unseen_origin.array == kNone)
+  const bool differentiable = records.back().signature->differentiable >> argument & 1;
+  if (differentiable && array.last_writer == kNone && storage->recording == serial &&
+      unseen_origin.array == kNone)
     unseen_origin = {at, record};
   if (records.back().values_needed >> argument & 1) {
     if (storage->escaped()) {
@@ -111,8 +134,7 @@ void TapeState::note_input(const std::shared_ptr<novaphy::Storage>& storage, std
 
 void TapeState::note_output(const std::shared_ptr<novaphy::Storage>& storage, std::size_t output) {
   if (!storage) return note_number(0);
-  const Write write = records.back().kernel->program.outputs[output].write;
-  const bool adds = write == Write::add || write == Write::scatter_add || write == Write::scatter_sub;
+  const bool adds = records.back().signature->adding_outputs >> output & 1;
   const std::uint32_t at = array_of(storage, adds);
   TapeArray& array = arrays[at];
   const std::uint64_t version = storage->version();

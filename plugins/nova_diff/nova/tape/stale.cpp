@@ -12,7 +12,7 @@ using novaphy::ErrorKind;
 using novaphy::fail;
 
 std::string launch_text(const TapeState& tape, std::uint32_t record) {
-  return novaphy::text("launch ", record, " (", tape.records[record].kernel->program.name.view(), ")");
+  return novaphy::text("launch ", record, " (", tape.records[record].name(), ")");
 }
 
 const char* advice(const TapeState& tape, const novaphy::Storage& storage, std::uint32_t reader) {
@@ -31,9 +31,9 @@ const char* advice(const TapeState& tape, const novaphy::Storage& storage, std::
 // The launch that first wrote the array after `version`, kNone when something else did.
 std::uint32_t culprit(const TapeState& tape, std::uint32_t array, std::uint64_t version) {
   for (std::uint32_t r = 0; r < tape.records.size(); ++r) {
-    const Program& program = tape.records[r].kernel->program;
-    for (std::size_t k = 0; k < program.outputs.size(); ++k) {
-      const Use& use = tape.uses[tape.records[r].first_use + program.arguments.size() + k];
+    const Record& record = tape.records[r];
+    for (std::size_t k = 0; k < record.signature->outputs; ++k) {
+      const Use& use = tape.uses[record.first_use + record.signature->inputs + k];
       if (use.array == array && use.version == version + 1) return r;
     }
   }
@@ -51,7 +51,7 @@ std::uint32_t culprit(const TapeState& tape, std::uint32_t array, std::uint64_t 
 
 bool changed(const TapeState& tape, const Record& record) {
   std::uint64_t difference = 0;
-  const std::size_t inputs = record.kernel->program.arguments.size();
+  const std::size_t inputs = record.signature->inputs;
   for (std::size_t i = 0; i < inputs; ++i) {
     const Use& use = tape.uses[record.first_use + i];
     if (use.array != kNone && (record.values_needed >> i & 1))
@@ -63,7 +63,7 @@ bool changed(const TapeState& tape, const Record& record) {
 void check_record(const TapeState& tape, std::uint32_t r) {
   const Record& record = tape.records[r];
   if (!changed(tape, record)) return;
-  for (std::size_t i = 0; i < record.kernel->program.arguments.size(); ++i) {
+  for (std::size_t i = 0; i < record.signature->inputs; ++i) {
     const Use& use = tape.uses[record.first_use + i];
     if (use.array == kNone || !(record.values_needed >> i & 1)) continue;
     if (use.version != tape.arrays[use.array].storage->version()) raise(tape, r, use);

@@ -95,7 +95,7 @@ std::uint32_t find_loss(const TapeState& tape, const Tensor& loss) {
   NOVAPHY_REQUIRE(tape.arrays[at].written_version == loss.storage()->version(), ErrorKind::stale_record,
                   "Tape: the loss, ", to_string(loss.storage()->label),
                   ", was written outside of the recording after launch ", tape.arrays[at].last_writer, " (",
-                  tape.records[tape.arrays[at].last_writer].kernel->program.name.view(),
+                  tape.records[tape.arrays[at].last_writer].name(),
                   ") had computed it. Record again.");
   return at;
 }

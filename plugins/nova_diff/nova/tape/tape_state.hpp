@@ -10,11 +10,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "nova/kernel/compiled.hpp"
 #include "nova/tape/cotangent_pool.hpp"
+#include "novaphy/nova/custom.hpp"
 #include "novaphy/nova/tape.hpp"
 
 namespace nova {
@@ -26,12 +28,25 @@ struct Use {
   std::uint64_t version = 0;    ///< input: as read; output: after the write
 };
 
+/// A custom operation as it was applied.
+struct Custom {
+  LaunchSignature signature;
+  std::shared_ptr<const CustomOperation> operation;
+};
+
+/// A launch: of a kernel, or of a custom operation.
 struct Record {
-  std::shared_ptr<const Kernel::Compiled> kernel;
+  std::shared_ptr<const Kernel::Compiled> kernel;  ///< null for a custom operation
+  std::shared_ptr<const Custom> custom;            ///< null for a kernel
+  const LaunchSignature* signature = nullptr;      ///< of either
   std::int64_t rows = 0, domain = 0;
   std::size_t first_use = 0;  ///< inputs, then outputs
   std::uint64_t values_needed = 0;
   std::uint64_t wanted = 0;  ///< during backward: inputs on the way to wanted arrays
+
+  std::string_view name() const noexcept {
+    return kernel ? kernel->program.name.view() : std::string_view(custom->operation->name());
+  }
 };
 
 inline constexpr std::size_t kNoUse = static_cast<std::size_t>(-1);
@@ -96,6 +111,9 @@ class TapeState {
 
   void begin_record(const std::shared_ptr<const Kernel::Compiled>& kernel, std::int64_t rows,
                     std::int64_t domain);
+  void begin_record(std::shared_ptr<const Custom> custom, std::uint64_t values_needed);
+  /// Undoes begin_record and the inputs noted since.
+  void drop_last_record();
   void note_number(std::uint32_t bits) { uses.push_back({kNone, bits, 0}); }
   void note_input(const std::shared_ptr<novaphy::Storage>& storage, std::size_t argument);
   void note_output(const std::shared_ptr<novaphy::Storage>& storage, std::size_t output);
