@@ -5,7 +5,7 @@
 #include <span>
 
 #include "nova/kernel/compiled.hpp"
-#include "nova/kernel/execute.hpp"
+#include "nova/tape/effects.hpp"
 #include "nova/tape/tape_state.hpp"
 #include "nova/tensor/slot.hpp"
 #include "novaphy/nova/kernel.hpp"
@@ -228,7 +228,13 @@ void launch(const Kernel& kernel, std::span<const Operand> inputs, std::span<con
     tape->note_output(storage, k);
     escaped |= storage && storage->escaped();
   }
-  execute(compiled.code, arguments.data(), results.data(), rows, domain);
+  Effects::now().run({.kernel = kernel.compiled(),
+                      .arguments = arguments.data(),
+                      .results = results.data(),
+                      .rows = rows,
+                      .domain = domain,
+                      .inputs = inputs,
+                      .outputs = outputs});
   if (!escaped) return;
   for (const Operand& output : outputs)
     if (const auto& storage = output.array()->storage(); storage && storage->escaped())

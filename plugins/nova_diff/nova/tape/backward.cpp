@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backward: which arrays lie between wanted arrays and the loss, then the adjoints in reverse.
 #include <array>
-#include <cstring>
 
-#include "nova/kernel/execute.hpp"
+#include "nova/tape/effects.hpp"
 #include "nova/tape/tape_state.hpp"
 #include "nova/tensor/slot.hpp"
 
@@ -30,7 +29,7 @@ class Backward {
                   const std::array<float*, Program::kMaxArguments>& seeds);
   void check_cuts(const Record& record, std::uint32_t index);
   void keep_intermediate(TapeArray& array);
-  void store_gradient(TapeArray& array, const float* cotangent);
+  void store_gradient(TapeArray& array, const float* cotangent, GradientStore how);
   void report_leaves();
   float* cotangent(TapeArray& array) {
     if (array.cotangent == nullptr) array.cotangent = tape_.pool.take(array.storage->bytes());
@@ -113,7 +112,7 @@ void Backward::run_record(Record& record, std::uint32_t index) {
       if (inputs(record)[i].array != out[k].array || !(record.wanted >> i & 1) || owned[k] != nullptr)
         continue;
       owned[k] = seeds[k] = tape_.pool.take(array.storage->bytes());
-      std::memcpy(seeds[k], array.cotangent, array.storage->bytes());
+      Effects::now().copy(seeds[k], array.cotangent, array.storage->bytes());
     }
   }
   if (seeded != 0) {
@@ -146,7 +145,12 @@ void Backward::run_adjoint(const Record& record, std::uint64_t seeded,
   }
   for (std::size_t k = 0; k < program.outputs.size(); ++k)
     if (seeded >> k & 1) arguments[argument++] = seeds[k];
-  execute(adjoint.code, arguments.data(), results.data(), record.rows, record.domain);
+  Effects::now().run({.kernel = record.kernel,
+                      .adjoint = &adjoint,
+                      .arguments = arguments.data(),
+                      .results = results.data(),
+                      .rows = record.rows,
+                      .domain = record.domain});
 }
 
 void Backward::run_custom(const Record& record, std::uint64_t seeded,
@@ -163,38 +167,31 @@ void Backward::run_custom(const Record& record, std::uint64_t seeded,
     if (record.wanted >> i & 1) results[i] = cotangent(tape_.arrays[at]);
   }
   for (std::size_t k = 0; k < signature.outputs; ++k) cotangents[k] = seeded >> k & 1 ? seeds[k] : nullptr;
-  record.custom->operation->backward({{values.data(), signature.inputs},
-                                      {cotangents.data(), signature.outputs},
-                                      {results.data(), signature.inputs}});
+  Effects::now().run({.operation = record.custom->operation,
+                      .inputs = {values.data(), signature.inputs},
+                      .is_backward = true,
+                      .output_cotangents = {cotangents.data(), signature.outputs},
+                      .input_cotangents = {results.data(), signature.inputs}});
 }
 
 // The gradient of an array that the recording itself made is that of the value it held last.
 void Backward::keep_intermediate(TapeArray& array) {
   if (array.kept || array.starts_as_input || !array.storage->requires_grad) return;
   array.kept = true;
-  Slot& slot = slot_of(*array.storage);
-  if (slot.grad_tape != tape_.serial) slot.grad.reset();  // of a value that an earlier recording put there
-  store_gradient(array, array.cotangent);
+  // what an earlier recording left there was the gradient of another value
+  const bool ours = slot_of(*array.storage).grad_tape == tape_.serial;
+  store_gradient(array, array.cotangent, ours ? GradientStore::add : GradientStore::anew);
 }
 
-void Backward::store_gradient(TapeArray& array, const float* cotangent) {
-  Slot& slot = slot_of(*array.storage);
-  slot.grad_tape = tape_.serial;
-  const std::size_t bytes = array.storage->bytes();
-  const bool fresh = !slot.grad;
-  if (fresh) slot.grad = novaphy::Storage::allocate(array.storage->device(), bytes);
-  auto* const grad = static_cast<float*>(slot.grad->mutable_data());
-  if (fresh)
-    std::memcpy(grad, cotangent, bytes);
-  else
-    for (std::size_t i = 0; i < bytes / sizeof(float); ++i) grad[i] += cotangent[i];
+void Backward::store_gradient(TapeArray& array, const float* cotangent, GradientStore how) {
+  Effects::now().store_gradient(*array.storage, cotangent, how, tape_.serial);
 }
 
 void Backward::report_leaves() {
   for (TapeArray& array : tape_.arrays) {
     if (!array.storage->requires_grad || !array.starts_as_input) continue;
     if (array.cotangent != nullptr)
-      store_gradient(array, array.cotangent);
+      store_gradient(array, array.cotangent, GradientStore::add);
     else
       tape_.report.leaves_without_path.push_back(to_string(array.storage->label));
   }
@@ -206,10 +203,10 @@ void Backward::run(std::uint32_t loss, const novaphy::DeviceArray* seed) {
   TapeArray& end = tape_.arrays[loss];
   float* const start = cotangent(end);
   if (seed == nullptr)
-    start[0] = 1.0f;
+    Effects::now().set(start, 1.0f);
   else if (seed->bytes() > 0)
-    std::memcpy(start, seed->storage()->data(),
-                seed->bytes());  // the loss may be the first rows of its memory
+    Effects::now().copy(start, seed->storage()->data(),
+                        seed->bytes());  // the loss may be the first rows of its memory
   for (std::size_t r = tape_.records.size(); r-- > 0;)
     run_record(tape_.records[r], static_cast<std::uint32_t>(r));
   report_leaves();

@@ -2,8 +2,8 @@
 #include "nova/tape/cotangent_pool.hpp"
 
 #include <algorithm>
-#include <cstring>
 
+#include "nova/tape/effects.hpp"
 #include "novaphy/error.hpp"
 
 namespace nova {
@@ -41,7 +41,7 @@ float* CotangentPool::take(std::size_t bytes) {
     buffer = reinterpret_cast<float*>(next_);
     next_ += block, left_ -= block;
   }
-  std::memset(buffer, 0, bytes);
+  Effects::now().zero(buffer, bytes);
   return buffer;
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "nova/tape/effects.hpp"
 #include "nova/tape/tape_state.hpp"
 
 namespace nova {
@@ -48,7 +49,7 @@ void check(const CustomOperation& operation, std::span<const CustomInput> inputs
     }
 }
 
-void run_forward(const CustomOperation& operation, std::span<const CustomInput> inputs,
+void run_forward(const std::shared_ptr<const CustomOperation>& operation, std::span<const CustomInput> inputs,
                  std::span<const CustomOutput> outputs) {
   std::array<const void*, Program::kMaxArguments> values;
   std::array<void*, Program::kMaxArguments> results;
@@ -61,7 +62,11 @@ void run_forward(const CustomOperation& operation, std::span<const CustomInput> 
     results[k] = storage ? storage->mutable_data() : nullptr;
   }
   const NoGrad not_recorded;
-  operation.forward({{values.data(), inputs.size()}, {results.data(), outputs.size()}});
+  Effects::now().run({.operation = operation,
+                      .inputs = {values.data(), inputs.size()},
+                      .outputs = {results.data(), outputs.size()},
+                      .operands = inputs,
+                      .results = outputs});
 }
 
 }  // namespace
@@ -83,10 +88,10 @@ void apply(std::shared_ptr<const CustomOperation> operation, std::span<const Cus
   NOVAPHY_REQUIRE(operation != nullptr, ErrorKind::value, "nova.apply: the operation is empty");
   check(*operation, inputs, outputs);
   TapeState* const tape = TapeState::active();
-  if (tape == nullptr) return run_forward(*operation, inputs, outputs);
+  if (tape == nullptr) return run_forward(operation, inputs, outputs);
 
   auto custom = std::make_shared<const Custom>(Custom{signature_of(inputs, outputs), std::move(operation)});
-  const CustomOperation& called = *custom->operation;
+  const std::shared_ptr<const CustomOperation> called = custom->operation;
   tape->begin_record(std::move(custom), values_needed(inputs));
   for (std::size_t i = 0; i < inputs.size(); ++i) tape->note_input(inputs[i].array().storage(), i);
   try {

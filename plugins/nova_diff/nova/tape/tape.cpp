@@ -4,8 +4,8 @@
 
 #include <atomic>
 
+#include "nova/tape/effects.hpp"
 #include "nova/tape/tape_state.hpp"
-#include "nova/tensor/slot.hpp"
 
 namespace nova {
 namespace {
@@ -123,8 +123,7 @@ void Tape::backward(const Tensor& loss, const Tensor& seed) {
 }
 
 void Tape::zero() {
-  for (const TapeArray& array : state_->arrays)
-    if (Slot* const slot = find_slot(*array.storage)) slot->grad.reset();
+  for (const TapeArray& array : state_->arrays) Effects::now().drop_gradient(*array.storage);
 }
 
 void Tape::reset() {

@@ -12,6 +12,7 @@ namespace nova {
 
 struct Slot {
   std::shared_ptr<novaphy::Storage> grad;  ///< null = no gradient
+  std::weak_ptr<novaphy::Storage> pinned;  ///< the buffer that a captured graph knows; a new gradient goes there
   std::uint64_t grad_tape = 0;             ///< the recording that wrote `grad` last
 
   // The largest entry of an index array, known for one version.

@@ -2,6 +2,7 @@
 // Tensor: gradients, host access, recorded writes.
 #include "novaphy/nova/tensor.hpp"
 
+#include "nova/tape/effects.hpp"
 #include "nova/tape/tape_state.hpp"
 #include "nova/tensor/slot.hpp"
 #include "novaphy/nova/kernel.hpp"
@@ -70,7 +71,7 @@ std::optional<DeviceArray> grad_of(const DeviceArray& array) {
 }
 
 void Tensor::zero_grad() {
-  if (Slot* const slot = storage() ? find_slot(*storage()) : nullptr) slot->grad.reset();
+  if (storage()) Effects::now().drop_gradient(*storage());
 }
 
 float Tensor::item() const {
