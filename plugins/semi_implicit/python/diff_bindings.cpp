@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "../diff/elements.hpp"
 #include "../diff/particles.hpp"
 #include "novaphy/python.hpp"
 #include "novaphy/semi_implicit/diff_semi_implicit_solver.hpp"
@@ -141,6 +142,31 @@ void bind_operators(py::module_& m) {
       "The same after adding the contact forces of world planes and boxes, in one kernel.");
 }
 
+void bind_element_forces(py::module_& m) {
+  using nova::Tensor;
+  m.def("eval_tetrahedra_forces_generated", &semi_implicit::eval_tetrahedra_forces_generated,
+        py::arg("model"), py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"),
+        py::arg("tet_activations"), py::arg("tet_materials"),
+        "particle_f [N] (P, 3) plus the forces of all tetrahedra, a new tensor. tet_activations is (T), "
+        "tet_materials (T, 3) = k_mu [Pa], k_lambda [Pa], k_damp. A tetrahedron with k_lambda = 0 has no "
+        "volume "
+        "force. ShapeMismatchError names the argument.");
+  m.def(
+      "eval_spring_forces_generated",
+      [](const Model& model, const Tensor& particle_q, const Tensor& particle_qd, const Tensor& particle_f,
+         std::optional<Tensor> ke, std::optional<Tensor> kd, std::optional<Tensor> rest_length) {
+        return semi_implicit::eval_spring_forces_generated(
+            model, particle_q, particle_qd, particle_f,
+            {std::move(ke), std::move(kd), std::move(rest_length)});
+      },
+      py::arg("model"), py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"),
+      py::arg("spring_ke") = py::none(), py::arg("spring_kd") = py::none(),
+      py::arg("spring_rest_length") = py::none(),
+      "particle_f [N] (P, 3) plus the forces of all springs, a new tensor. spring_ke [N/m], spring_kd [N "
+      "s/m] and "
+      "spring_rest_length [m] are (S); None = the model's arrays.");
+}
+
 }  // namespace
 
 NOVAPHY_PYTHON_MODULE(_novaphy_semi_implicit_diff, m) {
@@ -149,4 +175,5 @@ NOVAPHY_PYTHON_MODULE(_novaphy_semi_implicit_diff, m) {
   bind_config(m);
   bind_solver(m);
   bind_operators(m);
+  bind_element_forces(m);
 }
