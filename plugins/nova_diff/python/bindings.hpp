@@ -13,5 +13,6 @@ void bind_factories(py::module_& m);
 void bind_tape(py::module_& m);
 void bind_backend(py::module_& m);
 void bind_views(py::module_& m);
+void bind_optim(py::module_& m);
 
 }  // namespace nova::python

@@ -10,4 +10,5 @@ NOVAPHY_PYTHON_MODULE(_novaphy_nova, m) {
   nova::python::bind_tape(m);
   nova::python::bind_backend(m);
   nova::python::bind_views(m);
+  nova::python::bind_optim(m);
 }

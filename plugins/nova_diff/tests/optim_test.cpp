@@ -43,14 +43,17 @@ TEST_CASE("sgd_update_f32 subtracts the gradient times the rate, given as number
   check_close(values(a), {0.95, -2.025, 3.4}, 1e-6);
 }
 
-TEST_CASE("the clipped update shortens gradients, then parameters, and takes a gradient that is not finite for zero") {
+TEST_CASE(
+    "the clipped update shortens gradients, then parameters, and takes a gradient that is not finite for "
+    "zero") {
   Tensor x = tensor({1, 0, 0, 0, 1, 0, 0, 0, 1, 2, 2, 1, 0, 0, 0, 3e38f, 3e38f, 0}, Shape{6, 3}, true);
   set_gradient(x, {0.5f, 0, 0, kNan, 1, 1, kInf, 0, 0, 30, 0, 40, 0, 0, 0, 3e38f, -3e38f, 0});
   sgd_update_vec3_clipped_f32(x, 0.5f, 2.0f, 5.0f);
   // row 3: gradient (30, 0, 40) -> (3, 0, 4); (2, 2, 1) - 0.5 (3, 0, 4) = (0.5, 2, -1), then length 2
   const double factor = 2.0 / std::sqrt(0.25 + 4.0 + 1.0), corner = std::sqrt(2.0);
   check_close(values(x),
-              {0.75, 0, 0, 0, 1, 0, 0, 0, 1, 0.5 * factor, 2 * factor, -factor, 0, 0, 0, corner, corner, 0}, 1e-6);
+              {0.75, 0, 0, 0, 1, 0, 0, 0, 1, 0.5 * factor, 2 * factor, -factor, 0, 0, 0, corner, corner, 0},
+              1e-6);
 }
 
 TEST_CASE("momentum adds up the gradients as documented") {
@@ -66,7 +69,8 @@ TEST_CASE("momentum adds up the gradients as documented") {
 }
 
 TEST_CASE("Adam follows its formula in double, from the first step to the ten thousandth") {
-  Tensor x = scalars({1, -1, 0.5f}, true), m = scalars({0, 0, 0}), v = scalars({0, 0, 0}), step = integers({0}, Shape{1});
+  Tensor x = scalars({1, -1, 0.5f}, true), m = scalars({0, 0, 0}), v = scalars({0, 0, 0}),
+         step = integers({0}, Shape{1});
   const double beta1 = static_cast<double>(0.9f), beta2 = static_cast<double>(0.999f);
   for (const std::int32_t start : {0, 10, 1000, 9999}) {
     step = integers({start}, Shape{1});
@@ -130,11 +134,13 @@ TEST_CASE("mistakes with updates are told in one sentence") {
               "nova.sgd_update_f32: a tensor has no gradient; set requires_grad and call tape.backward first",
               [&] { sgd_update_f32(x, 0.1f); });
   set_gradient(x, {1, 1, 1}), set_gradient(flat, {1, 1});
-  check_error(ErrorKind::value, "nova.sgd_update_f32: learning_rate is -1; give a finite number of at least 0",
+  check_error(ErrorKind::value,
+              "nova.sgd_update_f32: learning_rate is -1; give a finite number of at least 0",
               [&] { sgd_update_f32(x, -1.0f); });
   check_error(ErrorKind::shape_mismatch,
-              "nova.sgd_update_f32: learning_rate has shape (2), one element is wanted",
-              [&] { sgd_update_f32(x, scalars({1, 2})); });
+              "nova.sgd_update_f32: learning_rate has shape (2), one element is wanted", [&] {
+                sgd_update_f32(x, scalars({1, 2}));
+              });
   check_error(ErrorKind::shape_mismatch,
               "nova.sgd_update_vec3_clipped_f32: the parameter has shape (2), (n, 3) is wanted",
               [&] { sgd_update_vec3_clipped_f32(flat, 0.1f, 1, 1); });
@@ -144,27 +150,33 @@ TEST_CASE("mistakes with updates are told in one sentence") {
   check_error(ErrorKind::value,
               "nova.sgd_update_vec3_clipped_f32: max_gradient_norm is -1; give a number above 0",
               [&] { sgd_update_vec3_clipped_f32(x, 0.1f, 1, -1); });
-  check_error(ErrorKind::type, "nova.adam_update_f32: step is float32, int32 is wanted",
-              [&] { adam_update_f32(flat, scalars({0, 0}), scalars({0, 0}), scalars({0}), 0.1f); });
-  check_error(ErrorKind::shape_mismatch, "nova.adam_update_f32: m has shape (1), the parameter (2)",
-              [&] { adam_update_f32(flat, scalars({0}), scalars({0, 0}), integers({0}, Shape{1}), 0.1f); });
-  check_error(ErrorKind::value, "nova.adam_update_f32: beta2 is 1; give a number of at least 0 and below 1", [&] {
-    adam_update_f32(flat, scalars({0, 0}), scalars({0, 0}), integers({0}, Shape{1}), 0.1f, 0.9f, 1.0f);
+  check_error(ErrorKind::type, "nova.adam_update_f32: step is float32, int32 is wanted", [&] {
+    adam_update_f32(flat, scalars({0, 0}), scalars({0, 0}), scalars({0}), 0.1f);
   });
-  check_error(ErrorKind::value, "nova.optim.SGD: parameters 0 and 1 are the same array",
-              [&] { optim::SGD({flat, flat}, 0.1f); });
+  check_error(ErrorKind::shape_mismatch, "nova.adam_update_f32: m has shape (1), the parameter (2)", [&] {
+    adam_update_f32(flat, scalars({0}), scalars({0, 0}), integers({0}, Shape{1}), 0.1f);
+  });
+  check_error(
+      ErrorKind::value, "nova.adam_update_f32: beta2 is 1; give a number of at least 0 and below 1", [&] {
+        adam_update_f32(flat, scalars({0, 0}), scalars({0, 0}), integers({0}, Shape{1}), 0.1f, 0.9f, 1.0f);
+      });
+  check_error(ErrorKind::value, "nova.optim.SGD: parameters 0 and 1 are the same array", [&] {
+    optim::SGD({flat, flat}, 0.1f);
+  });
   check_error(ErrorKind::value, "nova.optim.Adam: there are no parameters", [] { optim::Adam({}, 0.1f); });
   Tensor without = scalars({1}, true);
   optim::SGD sgd({without}, 0.1f);
-  check_error(ErrorKind::value,
-              "nova.optim.SGD.step: no parameter has a gradient; set requires_grad and call tape.backward first",
-              [&] { sgd.step(); });
+  check_error(
+      ErrorKind::value,
+      "nova.optim.SGD.step: no parameter has a gradient; set requires_grad and call tape.backward first",
+      [&] { sgd.step(); });
   Tape tape;
   const TapeScope scope(tape);
-  check_error(ErrorKind::generic,
-              "nova.sgd_update_f32: a tape records on this thread, and an update is no part of its loss; update "
-              "after the 'with' block, or under nova.no_grad()",
-              [&] { sgd_update_f32(x, 0.1f); });
+  check_error(
+      ErrorKind::generic,
+      "nova.sgd_update_f32: a tape records on this thread, and an update is no part of its loss; update "
+      "after the 'with' block, or under nova.no_grad()",
+      [&] { sgd_update_f32(x, 0.1f); });
   const NoGrad no_grad;
   sgd_update_f32(x, 0.1f);
 }

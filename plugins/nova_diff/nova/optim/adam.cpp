@@ -11,8 +11,8 @@ using novaphy::DType;
 using novaphy::ErrorKind;
 using novaphy::Shape;
 
-/// 1 - beta^t for t in [0, 2^31), from c(n) = 1 - beta^n with c(a + b) = c(a) + c(b) (1 - c(a)): a form in which
-/// rounding errors do not grow, unlike in the power itself.
+/// 1 - beta^t for t in [0, 2^31), from c(n) = 1 - beta^n with c(a + b) = c(a) + c(b) (1 - c(a)): a form in
+/// which rounding errors do not grow, unlike in the power itself.
 Expr correction(const Int& t, const Expr& beta) {
   const Expr one(1.0f), two(2.0f);
   Expr sum(0.0f), of_power = one - beta;

@@ -18,11 +18,12 @@ namespace {
 void check_params(const char* name, const std::vector<Tensor>& params) {
   NOVAPHY_REQUIRE(!params.empty(), ErrorKind::value, "nova.optim.", name, ": there are no parameters");
   for (std::size_t i = 0; i < params.size(); ++i) {
-    NOVAPHY_REQUIRE(params[i].dtype() == DType::f32, ErrorKind::type, "nova.optim.", name, ": parameter ", i, " is ",
-                    to_string(params[i].dtype()), ", float32 is wanted");
+    NOVAPHY_REQUIRE(params[i].dtype() == DType::f32, ErrorKind::type, "nova.optim.", name, ": parameter ", i,
+                    " is ", to_string(params[i].dtype()), ", float32 is wanted");
     for (std::size_t other = 0; other < i; ++other)
-      NOVAPHY_REQUIRE(!params[i].storage() || params[i].storage() != params[other].storage(), ErrorKind::value,
-                      "nova.optim.", name, ": parameters ", other, " and ", i, " are the same array");
+      NOVAPHY_REQUIRE(!params[i].storage() || params[i].storage() != params[other].storage(),
+                      ErrorKind::value, "nova.optim.", name, ": parameters ", other, " and ", i,
+                      " are the same array");
   }
 }
 
@@ -31,16 +32,16 @@ void check_params(const char* name, const std::vector<Tensor>& params) {
 Optimizer::Optimizer(const char* name, std::vector<Tensor> params, float rate, Bounds bounds)
     : name_(name), params_(std::move(params)), rate_(Shape{1}), bounds_(bounds) {
   check_params(name, params_);
-  NOVAPHY_REQUIRE(bounds_.low <= bounds_.high, ErrorKind::value, "nova.optim.", name, ": bounds are ", bounds_.low,
-                  " and ", bounds_.high, "; give an interval");
+  NOVAPHY_REQUIRE(bounds_.low <= bounds_.high, ErrorKind::value, "nova.optim.", name, ": bounds are ",
+                  bounds_.low, " and ", bounds_.high, "; give an interval");
   set_learning_rate(rate);
 }
 
 Optimizer::~Optimizer() = default;
 
 void Optimizer::set_learning_rate(float rate) {
-  NOVAPHY_REQUIRE(rate >= 0.0f && std::isfinite(rate), ErrorKind::value, "nova.optim.", name_, ": lr is ", rate,
-                  "; give a finite number of at least 0");
+  NOVAPHY_REQUIRE(rate >= 0.0f && std::isfinite(rate), ErrorKind::value, "nova.optim.", name_, ": lr is ",
+                  rate, "; give a finite number of at least 0");
   rate_.array().write<float>()[0] = rate;
 }
 
@@ -49,7 +50,8 @@ void Optimizer::zero_grad() {
 }
 
 void Optimizer::step() {
-  for (const Tensor& param : params_) update::check_param((std::string("nova.optim.") + name_ + ".step").c_str(), param);
+  for (const Tensor& param : params_)
+    update::check_param((std::string("nova.optim.") + name_ + ".step").c_str(), param);
   bool updated = false;
   for (std::size_t at = 0; at < params_.size(); ++at) {
     if (!params_[at].grad()) continue;
@@ -81,7 +83,8 @@ void SGD::update(std::size_t at, const Rate& rate) {
     sgd_momentum_update_f32(params()[at], velocity_[at], rate, momentum_);
 }
 
-Adam::Adam(std::vector<Tensor> params, float learning_rate, float beta1, float beta2, float eps, Bounds bounds)
+Adam::Adam(std::vector<Tensor> params, float learning_rate, float beta1, float beta2, float eps,
+           Bounds bounds)
     : Optimizer("Adam", std::move(params), learning_rate, bounds), beta1_(beta1), beta2_(beta2), eps_(eps) {
   update::check_in("nova.optim.Adam", "beta1", beta1, 0.0f, 1.0f);
   update::check_in("nova.optim.Adam", "beta2", beta2, 0.0f, 1.0f);

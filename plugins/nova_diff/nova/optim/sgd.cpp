@@ -39,7 +39,8 @@ void sgd_momentum_update_f32(const Tensor& param, const Tensor& velocity, const 
         });
   });
   update::check_param(kWho, param), update::check_rate(kWho, learning_rate);
-  update::check_like(kWho, "velocity", velocity, param), update::check_in(kWho, "momentum", momentum, 0.0f, 1.0f);
+  update::check_like(kWho, "velocity", velocity, param),
+      update::check_in(kWho, "momentum", momentum, 0.0f, 1.0f);
   const auto grad = update::gradient(kWho, param), rows = update::rows_of(param),
              velocities = update::rows_of(velocity);
   launch(kernels.of(learning_rate), {rows, velocities, grad, update::operand(learning_rate), momentum},
@@ -48,8 +49,8 @@ void sgd_momentum_update_f32(const Tensor& param, const Tensor& velocity, const 
 
 namespace {
 
-/// `v`, or the vector of length `limit` along it where it is longer. Divides by the largest component first, so
-/// that no square overflows.
+/// `v`, or the vector of length `limit` along it where it is longer. Divides by the largest component first,
+/// so that no square overflows.
 Vec3E shortened(const Vec3E& v, const Expr& limit) {
   const Expr largest = max(max(abs(v.x), abs(v.y)), abs(v.z));
   const Expr scale = select(largest > Expr(0.0f), largest, Expr(1.0f));
@@ -78,7 +79,8 @@ void sgd_update_vec3_clipped_f32(const Tensor& param, const Rate& learning_rate,
          .out = {out("param", Row::vec3)}},
         [](KernelScope& k) {
           const Vec3E step = shortened(finite_or_zero(k.vec3("grad")), k.f32("max_gradient_norm"));
-          k.write("param", shortened(k.vec3("param") - step * k.f32("learning_rate"), k.f32("max_parameter_norm")));
+          k.write("param",
+                  shortened(k.vec3("param") - step * k.f32("learning_rate"), k.f32("max_parameter_norm")));
         });
   });
   update::check_param(kWho, param), update::check_rate(kWho, learning_rate);
@@ -86,8 +88,8 @@ void sgd_update_vec3_clipped_f32(const Tensor& param, const Rate& learning_rate,
                   ": the parameter has shape ", to_string(param.shape()), ", (n, 3) is wanted");
   NOVAPHY_REQUIRE(max_parameter_norm > 0.0f, ErrorKind::value, kWho, ": max_parameter_norm is ",
                   max_parameter_norm, "; give a number above 0");
-  NOVAPHY_REQUIRE(max_gradient_norm > 0.0f, ErrorKind::value, kWho, ": max_gradient_norm is ", max_gradient_norm,
-                  "; give a number above 0");
+  NOVAPHY_REQUIRE(max_gradient_norm > 0.0f, ErrorKind::value, kWho, ": max_gradient_norm is ",
+                  max_gradient_norm, "; give a number above 0");
   const auto grad = update::gradient(kWho, param, 3), rows = update::rows_of(param, 3);
   launch(kernels.of(learning_rate),
          {rows, grad, update::operand(learning_rate), max_parameter_norm, max_gradient_norm}, {rows},

@@ -28,9 +28,10 @@ DeviceArray rows_of(const Tensor& tensor, int width) {
 }
 
 void check_param(const char* who, const Tensor& param) {
-  NOVAPHY_REQUIRE(!is_recording(), ErrorKind::generic, who,
-                  ": a tape records on this thread, and an update is no part of its loss; update after the 'with' "
-                  "block, or under nova.no_grad()");
+  NOVAPHY_REQUIRE(
+      !is_recording(), ErrorKind::generic, who,
+      ": a tape records on this thread, and an update is no part of its loss; update after the 'with' "
+      "block, or under nova.no_grad()");
   NOVAPHY_REQUIRE(param.dtype() == DType::f32, ErrorKind::type, who, ": the parameter is ",
                   to_string(param.dtype()), ", float32 is wanted");
 }
@@ -48,15 +49,15 @@ void check_rate(const char* who, const Rate& rate) {
                     ": learning_rate is ", rate.number(), "; give a finite number of at least 0");
     return;
   }
-  NOVAPHY_REQUIRE(rate.tensor().dtype() == DType::f32, ErrorKind::type, who, ": learning_rate is a tensor of ",
-                  to_string(rate.tensor().dtype()), ", float32 is wanted");
+  NOVAPHY_REQUIRE(rate.tensor().dtype() == DType::f32, ErrorKind::type, who,
+                  ": learning_rate is a tensor of ", to_string(rate.tensor().dtype()), ", float32 is wanted");
   NOVAPHY_REQUIRE(rate.tensor().size() == 1, ErrorKind::shape_mismatch, who, ": learning_rate has shape ",
                   to_string(rate.tensor().shape()), ", one element is wanted");
 }
 
 void check_like(const char* who, const char* name, const Tensor& state, const Tensor& param) {
-  NOVAPHY_REQUIRE(state.dtype() == DType::f32, ErrorKind::type, who, ": ", name, " is ", to_string(state.dtype()),
-                  ", float32 is wanted");
+  NOVAPHY_REQUIRE(state.dtype() == DType::f32, ErrorKind::type, who, ": ", name, " is ",
+                  to_string(state.dtype()), ", float32 is wanted");
   NOVAPHY_REQUIRE(state.shape() == param.shape(), ErrorKind::shape_mismatch, who, ": ", name, " has shape ",
                   to_string(state.shape()), ", the parameter ", to_string(param.shape()));
 }

@@ -42,8 +42,8 @@ struct CustomRun {
 /// How a gradient meets what is stored already.
 enum class GradientStore : std::uint8_t { add, anew };
 
-/// Every write of Nova to arrays, gradients and cotangents goes through the object that now() returns; nothing else
-/// writes. Outside of a capture it acts at once.
+/// Every write of Nova to arrays, gradients and cotangents goes through the object that now() returns;
+/// nothing else writes. Outside of a capture it acts at once.
 class Effects {
  public:
   /// Those of this thread.
@@ -54,7 +54,8 @@ class Effects {
   virtual void zero(void* to, std::size_t bytes) = 0;
   virtual void set(float* to, float value) = 0;
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
-  /// Adds the cotangent to the gradient of the array; where there is none, or `how` is anew, it becomes the gradient.
+  /// Adds the cotangent to the gradient of the array; where there is none, or `how` is anew, it becomes the
+  /// gradient.
   virtual void store_gradient(novaphy::Storage& array, const float* cotangent, GradientStore how,
                               std::uint64_t recording) = 0;
   virtual void drop_gradient(novaphy::Storage& array) = 0;

@@ -14,8 +14,8 @@
 
 namespace nova {
 
-/// A learning rate: a number, which a captured graph freezes, or a float32 tensor of one element, which may be
-/// written between replays.
+/// A learning rate: a number, which a captured graph freezes, or a float32 tensor of one element, which may
+/// be written between replays.
 class Rate {
  public:
   Rate(float number) : given_(number) {}
@@ -28,26 +28,29 @@ class Rate {
   std::variant<float, Tensor> given_;
 };
 
-// All updates work in place on float32 parameters and read `param.grad()`. They are no part of a loss: inside an open
-// recording they throw Error(generic), unless a NoGrad is alive. Without a gradient they throw Error(value).
+// All updates work in place on float32 parameters and read `param.grad()`. They are no part of a loss: inside
+// an open recording they throw Error(generic), unless a NoGrad is alive. Without a gradient they throw
+// Error(value).
 
 /// param -= learning_rate * grad.
 NOVAPHY_API void sgd_update_f32(const Tensor& param, const Rate& learning_rate);
 
-/// velocity = momentum * velocity + grad, then param -= learning_rate * velocity. `velocity` has the shape of param.
-NOVAPHY_API void sgd_momentum_update_f32(const Tensor& param, const Tensor& velocity, const Rate& learning_rate,
-                                         float momentum);
+/// velocity = momentum * velocity + grad, then param -= learning_rate * velocity. `velocity` has the shape of
+/// param.
+NOVAPHY_API void sgd_momentum_update_f32(const Tensor& param, const Tensor& velocity,
+                                         const Rate& learning_rate, float momentum);
 
 /// For each row of param, shape (n, 3): a gradient that is not finite counts as zero, one that is longer than
-/// max_gradient_norm is shortened to it; then param -= learning_rate * gradient; a row that is then longer than
-/// max_parameter_norm is shortened to it. Throws Error(shape_mismatch), and Error(value) for limits <= 0.
-NOVAPHY_API void sgd_update_vec3_clipped_f32(const Tensor& param, const Rate& learning_rate, float max_parameter_norm,
-                                             float max_gradient_norm);
+/// max_gradient_norm is shortened to it; then param -= learning_rate * gradient; a row that is then longer
+/// than max_parameter_norm is shortened to it. Throws Error(shape_mismatch), and Error(value) for limits <=
+/// 0.
+NOVAPHY_API void sgd_update_vec3_clipped_f32(const Tensor& param, const Rate& learning_rate,
+                                             float max_parameter_norm, float max_gradient_norm);
 
 /// Adam of Kingma and Ba: t = step + 1; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g g;
 /// param -= learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps); step = t.
-/// `m` and `v` have the shape of param and start at zero; `step` is an int32 tensor of one element, the number of
-/// updates that were made before this one.
+/// `m` and `v` have the shape of param and start at zero; `step` is an int32 tensor of one element, the
+/// number of updates that were made before this one.
 NOVAPHY_API void adam_update_f32(const Tensor& param, const Tensor& m, const Tensor& v, const Tensor& step,
                                  const Rate& learning_rate, float beta1 = 0.9f, float beta2 = 0.999f,
                                  float eps = 1e-8f);
@@ -62,8 +65,8 @@ struct Bounds {
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
 };
 
-/// What SGD and Adam have in common: the parameters, and a learning rate that a captured graph reads anew at each
-/// replay.
+/// What SGD and Adam have in common: the parameters, and a learning rate that a captured graph reads anew at
+/// each replay.
 class NOVAPHY_API Optimizer {
  public:
   virtual ~Optimizer();
@@ -108,8 +111,8 @@ class NOVAPHY_API SGD final : public Optimizer {
 /// adam_update_f32.
 class NOVAPHY_API Adam final : public Optimizer {
  public:
-  explicit Adam(std::vector<Tensor> params, float learning_rate = 1e-3f, float beta1 = 0.9f, float beta2 = 0.999f,
-                float eps = 1e-8f, Bounds bounds = {});
+  explicit Adam(std::vector<Tensor> params, float learning_rate = 1e-3f, float beta1 = 0.9f,
+                float beta2 = 0.999f, float eps = 1e-8f, Bounds bounds = {});
   float beta1() const noexcept { return beta1_; }
   float beta2() const noexcept { return beta2_; }
   float eps() const noexcept { return eps_; }
