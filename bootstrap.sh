@@ -21,7 +21,7 @@ usage: ./bootstrap.sh COMMAND
 
   demo                 build, train the thrown ball without a window, print the falling loss, write the picture
   test [--all]         build, then the C++ tests, the C++ tests under the address and undefined-behaviour
-                       sanitizers, and the Python tests; --all adds the slow Python tests, a debug build and the
+                       sanitizers, and the Python tests; --all adds the slow tests, a debug build and the
                        thread sanitizer
   build                only install what is missing and build into build/release and .venv
   bench [--with-peers] timings with their targets; --with-peers also times Newton, in an environment of its own
@@ -186,7 +186,7 @@ run_tests() {
   build
   for preset in "${presets[@]}"; do cxx_tests "$preset"; done
   say "C++ tests of $release"
-  ctest --test-dir $release --no-tests=error --output-on-failure -j "$(nproc)" || failed+=("the C++ tests of $release")
+  NOVAPHY_TEST_ALL=${#slow[@]} ctest --test-dir $release --no-tests=error --output-on-failure -j "$(nproc)" || failed+=("the C++ tests of $release")
   say "Python tests"
   "$python" -m pytest -q "${slow[@]}" || failed+=("the Python tests")
   [ ${#failed[@]} = 0 ] || { for preset in "${failed[@]}"; do say "FAILED: $preset" >&2; done; exit 1; }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "novaphy/elementary.hpp"
 #include "novaphy/math.hpp"
 #include "test_kernels.hpp"
 
@@ -77,6 +78,36 @@ std::vector<Case> table() {
       {"length at 0", two([](Expr a, Expr b) { return length(planar(a, b)); }), 0, 0, 0, 0},
       {"drag -c |v| v at rest",
        two([](Expr a, Expr b) { return Expr(-0.5f) * length(planar(a, b)) * a; }), 0, 0, 0, 0},
+      {"sin at 0", two([](Expr a, Expr b) { return sin(a) * b; }), 0, 2, 2, 0},
+      {"cos at 0", two([](Expr a, Expr b) { return cos(a) * b; }), 0, 2, 0, 1},
+      {"tan at 0", two([](Expr a, Expr b) { return tan(a) * b; }), 0, 2, 2, 0},
+      {"exp at 0", two([](Expr a, Expr b) { return exp(a) * b; }), 0, 2, 2, 1},
+      {"log at 2", two([](Expr a, Expr b) { return log(a) * b; }), 2, 4, 2, novaphy::log(2.0f)},
+      {"log of 0 in an arm not taken",
+       two([](Expr a, Expr b) { return select(a > 0.0f, log(a), b); }), 0, 3, 0, 1},
+      {"log of 0 times a vanishing function", two([](Expr a, Expr b) { return log(max(a, b)); }), 0, 2, 0, 0.5f},
+      {"tanh at 0", two([](Expr a, Expr b) { return tanh(a) * b; }), 0, 2, 2, 0},
+      {"tanh far out", two([](Expr a, Expr b) { return tanh(a) * b; }), 50, 2, 0, 1},
+      {"asin at 0", two([](Expr a, Expr b) { return asin(a) * b; }), 0, 2, 2, 0},
+      {"asin at its end", two([](Expr a, Expr b) { return asin(a) + b; }), 1, 0, 0, 1},
+      {"asin beyond its end", two([](Expr a, Expr b) { return asin(a) + b; }), -1.5f, 0, 0, 1},
+      {"acos at 0", two([](Expr a, Expr b) { return acos(a) + b; }), 0, 0, -1, 1},
+      {"acos at its end", two([](Expr a, Expr b) { return acos(a) + b; }), 1, 0, 0, 1},
+      {"acos beyond its end", two([](Expr a, Expr b) { return acos(a) + b; }), 1.0000001f, 0, 0, 1},
+      {"atan2", two([](Expr a, Expr b) { return atan2(a, b); }), 3, 4, 0.16f, -0.12f},
+      {"atan2 at the origin", two([](Expr a, Expr b) { return atan2(a, b); }), 0, 0, 0, 0},
+      {"atan2 where squares underflow",
+       two([](Expr a, Expr b) { return atan2(a, b); }), 0, 0x1p-100f, 0x1p100f, 0},
+      {"atan2 where squares overflow", two([](Expr a, Expr b) { return atan2(a, b); }), 0x1p100f, 0, 0, -0x1p-100f},
+      {"pow", two([](Expr a, Expr b) { return pow(a, b); }), 4, 2, 8, 16 * novaphy::log(4.0f)},
+      {"pow of 0, exponent above 1", two([](Expr a, Expr b) { return pow(a, b); }), 0, 2, 0, 0},
+      {"pow of 0, exponent 1", two([](Expr a, Expr b) { return pow(a, b); }), 0, 1, 1, 0},
+      {"pow of 0, exponent below 1", two([](Expr a, Expr b) { return pow(a, b); }), 0, 0.5f, 0, 0},
+      {"pow of 0, exponent 0", two([](Expr a, Expr b) { return pow(a, b); }), 0, 0, 0, 0},
+      {"pow of 0, exponent below 0", two([](Expr a, Expr b) { return pow(a, b); }), 0, -1, 0, 0},
+      {"pow of a number below 0", two([](Expr a, Expr b) { return pow(a, b); }), -2, 3, 12, 0},
+      {"floor", two([](Expr a, Expr b) { return floor(a) * b; }), 2.5f, 3, 0, 2},
+      {"to int and back", two([](Expr a, Expr b) { return to_float(to_int(a)) * b; }), 2.5f, 3, 0, 2},
       {"quaternion without length",
        two([](Expr a, Expr b) { return normalize(QuatE{a, b, 0.0f, 0.0f}).x; }), 0, 0, 0, 0},
   };

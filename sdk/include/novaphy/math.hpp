@@ -19,6 +19,7 @@ inline float max(float a, float b) { return a > b || b != b ? a : b; }
 inline float abs(float a) { return std::fabs(a); }
 inline float sqrt(float a) { return std::sqrt(a); }
 inline float fma(float a, float b, float c) { return std::fma(a, b, c); }
+inline float floor(float a) { return std::floor(a); }
 inline bool both(bool a, bool b) { return a && b; }
 inline bool either(bool a, bool b) { return a || b; }
 inline bool negate(bool a) { return !a; }

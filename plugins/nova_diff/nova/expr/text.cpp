@@ -28,6 +28,18 @@ const char* name_of(Op op) noexcept {
     case Op::mul_add: return "mul_add";
     case Op::mul_sub: return "mul_sub";
     case Op::sub_mul: return "sub_mul";
+    case Op::floor: return "floor";
+    case Op::sin: return "sin";
+    case Op::cos: return "cos";
+    case Op::tan: return "tan";
+    case Op::asin: return "asin";
+    case Op::acos: return "acos";
+    case Op::atan2: return "atan2";
+    case Op::exp: return "exp";
+    case Op::log: return "log";
+    case Op::pow: return "pow";
+    case Op::tanh: return "tanh";
+    case Op::to_f32: return "to_f32";
     case Op::less: return "less";
     case Op::less_equal: return "less_equal";
     case Op::equal: return "equal";
@@ -44,6 +56,11 @@ const char* name_of(Op op) noexcept {
     case Op::iand: return "iand";
     case Op::ior: return "ior";
     case Op::ixor: return "ixor";
+    case Op::idiv: return "idiv";
+    case Op::imod: return "imod";
+    case Op::shift_left: return "shift_left";
+    case Op::shift_right: return "shift_right";
+    case Op::to_i32: return "to_i32";
   }
   return nullptr;
 }
@@ -53,7 +70,10 @@ const char* name_of(Op op) noexcept {
 int operand_count(Op op) noexcept {
   switch (op) {
     case Op::constant: case Op::input: case Op::reduced: return 0;
-    case Op::neg: case Op::sqrt: case Op::abs: case Op::mask_not: return 1;
+    case Op::neg: case Op::sqrt: case Op::abs: case Op::mask_not: case Op::floor: case Op::sin: case Op::cos:
+    case Op::tan: case Op::asin: case Op::acos: case Op::exp: case Op::log: case Op::tanh: case Op::to_f32:
+    case Op::to_i32:
+      return 1;
     case Op::fma: case Op::select: case Op::mul_add: case Op::mul_sub: case Op::sub_mul: return 3;
     default: return 2;
   }

@@ -27,7 +27,10 @@ Signature signature(const Node& node) {
     case Op::mask_and: case Op::mask_or: case Op::mask_not: return {mask, {mask, mask, mask}};
     case Op::select: return {node.type, {mask, node.type, node.type}};
     case Op::iadd: case Op::isub: case Op::imul: case Op::iand: case Op::ior: case Op::ixor:
+    case Op::idiv: case Op::imod: case Op::shift_left: case Op::shift_right:
       return {i32, {i32, i32, i32}};
+    case Op::to_f32: return {f32, {i32, i32, i32}};
+    case Op::to_i32: return {i32, {f32, f32, f32}};
     case Op::constant: case Op::input: case Op::reduced: return {node.type, {}};
     default: return {f32, {f32, f32, f32}};
   }

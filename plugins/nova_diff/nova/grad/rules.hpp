@@ -12,8 +12,10 @@ namespace nova {
 /// Cotangents of the operands of one operation, from that of its result. Only operands in `needed` get one.
 ///
 /// At singular points: the derivative of sqrt at 0 is 0; ties of min and max go to the second operand; abs at
-/// 0 passes; comparisons pass nothing; the arm of a select that is not taken receives 0 and can never give
-/// NaN.
+/// 0 passes; floor, conversions and comparisons pass nothing; asin and acos pass nothing at their ends and
+/// beyond; atan2 passes nothing at the origin; pow(a, b) by a is 0 at a = 0 where b < 1, by b is 0 where
+/// a <= 0; a quotient and a logarithm at 0 pass nothing where the cotangent is 0; the arm of a select that is
+/// not taken receives 0 and can never give NaN.
 Cotangents cotangents(Rewriter& graph, Op op, const Operands& values, Bar bar, std::array<bool, 3> needed);
 
 }  // namespace nova

@@ -34,6 +34,18 @@ Do machine_op(Op op) {
     case Op::mul_add: return Do::mul_add;
     case Op::mul_sub: return Do::mul_sub;
     case Op::sub_mul: return Do::sub_mul;
+    case Op::floor: return Do::floor;
+    case Op::sin: return Do::sin;
+    case Op::cos: return Do::cos;
+    case Op::tan: return Do::tan;
+    case Op::asin: return Do::asin;
+    case Op::acos: return Do::acos;
+    case Op::atan2: return Do::atan2;
+    case Op::exp: return Do::exp;
+    case Op::log: return Do::log;
+    case Op::pow: return Do::pow;
+    case Op::tanh: return Do::tanh;
+    case Op::to_f32: return Do::to_f32;
     case Op::less: return Do::less;
     case Op::less_equal: return Do::less_equal;
     case Op::equal: return Do::equal;
@@ -50,6 +62,11 @@ Do machine_op(Op op) {
     case Op::iand: return Do::iand;
     case Op::ior: return Do::ior;
     case Op::ixor: return Do::ixor;
+    case Op::idiv: return Do::idiv;
+    case Op::imod: return Do::imod;
+    case Op::shift_left: return Do::shift_left;
+    case Op::shift_right: return Do::shift_right;
+    case Op::to_i32: return Do::to_i32;
     case Op::constant: case Op::input: case Op::reduced: break;
   }
   return Do::copy;

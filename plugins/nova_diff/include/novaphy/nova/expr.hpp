@@ -115,6 +115,44 @@ inline Expr fma(Expr a, Expr b, Expr c) {
   return Expr::of(trace(Op::fma, ValueType::f32, a.node, b.node, c.node));
 }
 
+inline Expr floor(Expr a) {
+  return detail::f(Op::floor, a);
+}
+// The bits of novaphy/elementary.hpp.
+inline Expr sin(Expr a) {
+  return detail::f(Op::sin, a);
+}
+inline Expr cos(Expr a) {
+  return detail::f(Op::cos, a);
+}
+inline Expr tan(Expr a) {
+  return detail::f(Op::tan, a);
+}
+inline Expr asin(Expr a) {
+  return detail::f(Op::asin, a);
+}
+inline Expr acos(Expr a) {
+  return detail::f(Op::acos, a);
+}
+inline Expr atan2(Expr y, Expr x) {
+  return detail::f(Op::atan2, y, x);
+}
+inline Expr atan(Expr a) {
+  return atan2(a, Expr(1.0f));
+}
+inline Expr exp(Expr a) {
+  return detail::f(Op::exp, a);
+}
+inline Expr log(Expr a) {
+  return detail::f(Op::log, a);
+}
+inline Expr pow(Expr a, Expr b) {
+  return detail::f(Op::pow, a, b);
+}
+inline Expr tanh(Expr a) {
+  return detail::f(Op::tanh, a);
+}
+
 inline Mask negate(Mask a) {
   return detail::m(Op::mask_not, a.node);
 }
@@ -165,6 +203,34 @@ inline Int operator|(Int a, Int b) {
 inline Int operator^(Int a, Int b) {
   return detail::i(Op::ixor, a, b);
 }
+/// Towards zero; x / 0 = 0.
+inline Int operator/(Int a, Int b) {
+  return detail::i(Op::idiv, a, b);
+}
+/// a - (a / b) * b, with the sign of a; x % 0 = 0.
+inline Int operator%(Int a, Int b) {
+  return detail::i(Op::imod, a, b);
+}
+/// By the low five bits of the count.
+inline Int operator<<(Int a, Int count) {
+  return detail::i(Op::shift_left, a, count);
+}
+/// The sign is kept.
+inline Int operator>>(Int a, Int count) {
+  return detail::i(Op::shift_right, a, count);
+}
+inline Int operator-(Int a) {
+  return Int(0) - a;
+}
+/// Rounded to nearest. No derivative.
+inline Expr to_float(Int a) {
+  return Expr::of(trace(Op::to_f32, ValueType::f32, a.node));
+}
+/// Towards zero; too large: the nearest int32, NaN: 0. Gradients end here.
+inline Int to_int(Expr a) {
+  return Int::of(trace(Op::to_i32, ValueType::i32, a.node));
+}
+
 inline Mask operator<(Int a, Int b) {
   return detail::m(Op::iless, a.node, b.node);
 }

@@ -87,6 +87,18 @@ enum class Op : std::uint8_t {
   mul_add,
   mul_sub,
   sub_mul,  ///< a*b + c, a*b - c, c - a*b with two roundings; made by lowering only
+  floor,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan2,
+  exp,
+  log,
+  pow,
+  tanh,     ///< novaphy/elementary.hpp: rounded once from float64
+  to_f32,   ///< int32 -> float32, rounded to nearest
 
   less = 48,
   less_equal,
@@ -104,7 +116,12 @@ enum class Op : std::uint8_t {
   imul,
   iand,
   ior,
-  ixor,  ///< int32, wraps
+  ixor,         ///< int32, wraps
+  idiv,         ///< towards zero; x / 0 = 0
+  imod,         ///< x - (x / y) * y; x mod 0 = 0
+  shift_left,
+  shift_right,  ///< arithmetic; both by the low five bits of the count
+  to_i32,       ///< float32 -> int32, towards zero; too large: the nearest int32, NaN: 0
 };
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
