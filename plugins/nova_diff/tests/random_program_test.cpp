@@ -83,7 +83,7 @@ TEST_CASE("adjoints pass the dot test and agree with differences in float64") {
     for (const float x : row) inputs.push_back({x});
     for (const float x : seeds) inputs.push_back({x});
     const Columns cotangents =
-        run(machine::fastest(), 1, adjoint, inputs, 1, static_cast<std::size_t>(random.inputs));
+        run(machine::fastest().run, 1, adjoint, inputs, 1, static_cast<std::size_t>(random.inputs));
     // <seeds, J direction> by central differences in double
     const double step = 1e-5;
     std::vector<double> ahead(row.begin(), row.end()), behind = ahead;

@@ -5,7 +5,8 @@ namespace nova::machine {
 
 #if defined(__x86_64__)
 std::span<const Build> builds() noexcept {
-  static constexpr Build kAll[] = {{"base", run_base}, {"v3", run_v3}, {"v4", run_v4}};
+  static constexpr Build kAll[] = {
+      {"base", run_base, run_patches_base}, {"v3", run_v3, run_patches_v3}, {"v4", run_v4, run_patches_v4}};
   static const std::size_t count = __builtin_cpu_supports("x86-64-v4")   ? 3
                                    : __builtin_cpu_supports("x86-64-v3") ? 2
                                                                          : 1;
@@ -13,14 +14,14 @@ std::span<const Build> builds() noexcept {
 }
 #else
 std::span<const Build> builds() noexcept {
-  static constexpr Build kAll[] = {{"base", run_base}};
+  static constexpr Build kAll[] = {{"base", run_base, run_patches_base}};
   return kAll;
 }
 #endif
 
-Run fastest() noexcept {
-  static const Run run = builds().back().run;
-  return run;
+const Build& fastest() noexcept {
+  static const Build build = builds().back();
+  return build;
 }
 
 }  // namespace nova::machine

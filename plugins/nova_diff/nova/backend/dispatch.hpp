@@ -11,11 +11,12 @@ namespace nova::machine {
 struct Build {
   const char* name;  ///< "base", "v3", "v4"
   Run run;
+  RunPatches run_patches;
 };
 
 /// The builds that this processor can run, slowest first. All give the same bits.
 std::span<const Build> builds() noexcept;
 /// The fastest one.
-Run fastest() noexcept;
+const Build& fastest() noexcept;
 
 }  // namespace nova::machine

@@ -10,18 +10,26 @@
 
 namespace nova {
 
-/// How staged values of one output reach their array when all rows are done.
-struct Staged {
+/// A sum over all rows, and where it goes.
+struct Sum {
   enum class How : std::uint8_t {
-    sum_set,     ///< row 0 = sum over rows
-    sum_add,     ///< row 0 += sum over rows
-    domain_add,  ///< row s += sum over rows
-    scatter_add,
-    scatter_sub,       ///< row index[e][column]
-    scatter_pair_add,  ///< row index[s * rows + e][column]
-  } how = How::sum_set;
+    set,     ///< row 0 = sum
+    add,     ///< row 0 += sum
+    domain,  ///< for each s: row s += sum
+  } how = How::set;
   std::uint8_t output = 0, width = 1, component = 0;
-  std::uint8_t index = 0, index_width = 1, index_column = 0;
+  std::uint32_t slot = 0;  ///< among the sums over rows, or among those of the loop
+};
+
+/// The column of the index array through which a corner reaches its row.
+struct CornerIndex {
+  std::uint8_t argument = 0, width = 1, column = 0;
+};
+
+/// One number that a loop adds to row index[s * rows + e][column].
+struct PairScatter {
+  std::uint8_t output = 0, width = 1, component = 0;
+  CornerIndex index;
   std::uint32_t slot = 0;
 };
 
@@ -31,8 +39,17 @@ struct Code {
   std::vector<machine::Load> loads, uniforms;
   std::vector<machine::Store> stores;
   std::vector<machine::Constant> constants;
-  std::vector<Staged> staged;
-  std::uint32_t registers = 0, row_slots = 0, loop_slots = 0;
+  std::vector<Sum> sums;
+  std::vector<PairScatter> pair_scatters;
+  std::vector<machine::Corner> corners;     ///< those that add something first
+  std::vector<CornerIndex> corner_indices;  ///< of those that add something
+  std::vector<machine::Piece> pieces;
+  std::vector<machine::Table> tables;
+  std::uint32_t registers = 0, row_sums = 0, loop_sums = 0;
+
+  /// The index argument through which the program gathers and scatters, kNone when there are none or several:
+  /// then the program does not run on patches. And the columns that it uses.
+  std::uint32_t patch_index = kNone, index_width = 1, first_column = 0, columns = 0;
 
   machine::Machine machine() const noexcept {
     return {.stages = stages.data(),
@@ -41,10 +58,18 @@ struct Code {
             .stores = stores.data(),
             .constants = constants.data(),
             .uniforms = uniforms.data(),
+            .corners = corners.data(),
+            .tables = tables.data(),
+            .pieces = pieces.data(),
             .stage_count = static_cast<std::uint32_t>(stages.size()),
             .constant_count = static_cast<std::uint32_t>(constants.size()),
             .uniform_count = static_cast<std::uint32_t>(uniforms.size()),
-            .registers = registers};
+            .registers = registers,
+            .corner_count = static_cast<std::uint32_t>(corner_indices.size()),
+            .patch_corner_count = static_cast<std::uint32_t>(corners.size()),
+            .table_count = static_cast<std::uint32_t>(tables.size()),
+            .piece_count = static_cast<std::uint32_t>(pieces.size()),
+            .columns = static_cast<int>(columns)};
   }
 };
 

@@ -2,48 +2,31 @@
 #include "nova/kernel/execute.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
-#include "nova/backend/dispatch.hpp"
+#include "nova/kernel/patch_plan.hpp"
+#include "nova/kernel/run_patches.hpp"
+#include "nova/kernel/scratch.hpp"
 #include "novaphy/nova/kernel.hpp"
 #include "novaphy/task_pool.hpp"
 
 namespace nova {
 namespace {
 
-constexpr std::int64_t kBlockRows = 256;       // tasks are multiples of this
 constexpr std::int64_t kSmallestTask = 20000;  // operations; less is not worth waking a thread
+constexpr std::int64_t kFewestPatchRows = 64;  // below, a patch saves nothing
 std::atomic<std::int64_t> rows_per_task{0};    // 0 = by cost
-
-/// Memory of one thread that only grows.
-class Scratch {
- public:
-  float* reserve(std::size_t count) {
-    if (count > size_) {
-      size_ = std::max(count, 2 * size_);
-      block_.reset(static_cast<float*>(std::aligned_alloc(64, (size_ * sizeof(float) + 63) / 64 * 64)));
-      if (!block_)
-        novaphy::fail(novaphy::ErrorKind::generic, "nova: out of memory: could not allocate ",
-                      size_ * sizeof(float), " bytes");
-    }
-    return block_.get();
-  }
-
- private:
-  struct Free {
-    void operator()(float* p) const { std::free(p); }
-  };
-  std::unique_ptr<float, Free> block_;
-  std::size_t size_ = 0;
-};
+std::atomic<Patches> patches_wanted{Patches::where_they_pay};
+std::atomic<std::size_t> builds_wanted{0};
 
 /// Rounding to nearest with denormals kept, also where another library has changed the mode of this thread.
 class FloatingPointMode {
@@ -69,147 +52,196 @@ int lanes_for(std::int64_t rows) {
   return rows < 8 ? 1 : rows <= 64 ? 16 : 128;
 }
 
-void run_rows(machine::Run run, int lanes, const machine::Machine& m, const machine::Binding& b,
-              std::int64_t begin, std::int64_t end) {
-  thread_local Scratch registers;
-  run(m, b, begin, end, lanes,
-      registers.reserve(static_cast<std::size_t>(m.registers) * static_cast<std::size_t>(lanes) + 16));
+std::size_t sum_count(const Code& code, std::int64_t domain) {
+  return code.row_sums + code.loop_sums * static_cast<std::size_t>(domain);
 }
 
-struct Target {
-  float* data;
-  const std::int32_t* index;
+/// What a launch works in.
+class Workspace {
+ public:
+  Workspace(const Code& code, const void* const* arguments, void* const* outputs, std::int64_t rows,
+            std::int64_t domain)
+      : binding_{.arguments = arguments,
+                 .outputs = outputs,
+                 .row_sums = code.row_sums,
+                 .rows = rows,
+                 .domain = domain,
+                 .leaf_count = (rows + kLeafRows - 1) / kLeafRows} {
+    const std::size_t sums = sum_count(code, domain);
+    if (sums == 0) return;
+    leaves_.emplace(sums * static_cast<std::size_t>(binding_.leaf_count) + 1);
+    binding_.leaves = leaves_->data();
+  }
+  /// Memory for what is scattered when all rows are done.
+  void stage(const Code& code) {
+    const auto rows = static_cast<std::size_t>(binding_.rows),
+               domain = static_cast<std::size_t>(binding_.domain);
+    if (!code.corner_indices.empty()) {
+      corners_.emplace(4 * code.corner_indices.size() * rows + 4);
+      binding_.staged_row = corners_->data();
+    }
+    if (!code.pair_scatters.empty()) {
+      pairs_.emplace(code.pair_scatters.size() * rows * domain + 1);
+      binding_.staged_loop = pairs_->data();
+    }
+  }
+  const machine::Binding& binding() const noexcept { return binding_; }
+
+ private:
+  machine::Binding binding_;
+  std::optional<Lease> leaves_, corners_, pairs_;
 };
 
-Target target(const Staged& s, const void* const* arguments, void* const* outputs) {
-  return {static_cast<float*>(outputs[s.output]), static_cast<const std::int32_t*>(arguments[s.index])};
+/// The running leaves of one task.
+class RunningSums {
+ public:
+  RunningSums(const Code& code, const machine::Binding& shared) : binding_(shared) {
+    const std::size_t count = 16 * sum_count(code, shared.domain);
+    if (count == 0) return;
+    lanes_.emplace(count);
+    std::memset(lanes_->data(), 0, count * sizeof(float));
+    binding_.lanes = lanes_->data();
+  }
+  const machine::Binding& binding() const noexcept { return binding_; }
+
+ private:
+  machine::Binding binding_;
+  std::optional<Lease> lanes_;
+};
+
+void run_rows(machine::Run run, int lanes, const Code& code, const machine::Binding& shared,
+              std::int64_t begin, std::int64_t end) {
+  const RunningSums sums(code, shared);
+  const Lease registers(code.registers * static_cast<std::size_t>(lanes) + 16);
+  run(code.machine(), sums.binding(), begin, end, lanes, registers.data());
 }
 
-// Adds the staged corner values of one output to their rows, element by element and corner by corner.
-void scatter(const Staged* group, std::size_t count, const float* staged, std::int64_t elements,
-             const void* const* arguments, void* const* outputs) {
-  const auto [data, index] = target(*group, arguments, outputs);
-  const bool subtract = group->how == Staged::How::scatter_sub;
-  for (std::int64_t e = 0; e < elements; ++e)
-    for (std::size_t k = 0; k < count; ++k) {
-      const Staged& s = group[k];
-      const std::int64_t row = index[e * s.index_width + s.index_column];
+// The staged corners of one piece, row by row and column by column.
+void scatter(const Code& code, std::size_t first, std::size_t last, const machine::Binding& b) {
+  const machine::Piece& piece = code.pieces[code.corners[first].piece];
+  float* const data = static_cast<float*>(b.outputs[piece.output]) + piece.component;
+  for (std::int64_t e = 0; e < b.rows; ++e)
+    for (std::size_t k = first; k < last; ++k) {
+      const CornerIndex& at = code.corner_indices[k];
+      const std::int64_t row =
+          static_cast<const std::int32_t*>(b.arguments[at.argument])[e * at.width + at.column];
       if (row < 0) continue;
-      const float value = staged[s.slot * elements + e];
-      float& to = data[row * s.width + s.component];
-      to = subtract ? to - value : to + value;
+      const float* const value = b.staged_row + 4 * (static_cast<std::int64_t>(k) * b.rows + e);
+      float* const to = data + row * piece.width;
+      for (int j = 0; j < piece.count; ++j) to[j] = piece.subtract ? to[j] - value[j] : to[j] + value[j];
     }
 }
 
-void finish(const Code& code, const machine::Binding& b) {
-  for (std::size_t k = 0; k < code.staged.size();) {
-    const Staged& s = code.staged[k];
-    float* const data = target(s, b.arguments, b.outputs).data;
-    std::size_t next = k + 1;
-    switch (s.how) {
-      case Staged::How::sum_set:
-        data[s.component] = tree_sum(b.staged_row + s.slot * b.rows, b.rows);
-        break;
-      case Staged::How::sum_add:
-        data[s.component] += tree_sum(b.staged_row + s.slot * b.rows, b.rows);
-        break;
-      case Staged::How::domain_add:
-        for (std::int64_t d = 0; d < b.domain; ++d)
-          data[d * s.width + s.component] +=
-              tree_sum(b.staged_loop + (s.slot * b.domain + d) * b.rows, b.rows);
-        break;
-      case Staged::How::scatter_add:
-      case Staged::How::scatter_sub:
-      case Staged::How::scatter_pair_add: {
-        while (next < code.staged.size() && code.staged[next].output == s.output) ++next;
-        const bool pair = s.how == Staged::How::scatter_pair_add;
-        scatter(&s, next - k, pair ? b.staged_loop : b.staged_row, pair ? b.rows * b.domain : b.rows,
-                b.arguments, b.outputs);
-        break;
-      }
+// The numbers of one output that a loop adds to rows, pair by pair and column by column.
+void scatter_pairs(const PairScatter* group, std::size_t count, const machine::Binding& b) {
+  float* const data = static_cast<float*>(b.outputs[group->output]);
+  const std::int64_t pairs = b.rows * b.domain;
+  for (std::int64_t e = 0; e < pairs; ++e)
+    for (std::size_t k = 0; k < count; ++k) {
+      const PairScatter& s = group[k];
+      const std::int64_t row =
+          static_cast<const std::int32_t*>(b.arguments[s.index.argument])[e * s.index.width + s.index.column];
+      if (row >= 0) data[row * s.width + s.component] += b.staged_loop[s.slot * pairs + e];
     }
-    k = next;
+}
+
+void finish_sums(const Code& code, const machine::Binding& b) {
+  for (const Sum& s : code.sums) {
+    float* const to = static_cast<float*>(b.outputs[s.output]) + s.component;
+    if (s.how == Sum::How::domain) {
+      for (std::int64_t d = 0; d < b.domain; ++d)
+        to[d * s.width] +=
+            fold_leaves(b.leaves + (b.row_sums + s.slot * b.domain + d) * b.leaf_count, b.leaf_count);
+      continue;
+    }
+    const float sum = fold_leaves(b.leaves + s.slot * b.leaf_count, b.leaf_count);
+    *to = s.how == Sum::How::set ? sum : *to + sum;
   }
 }
 
-struct StagedMemory {
-  Scratch row, loop;
-};
-
-machine::Binding bind(const Code& code, const void* const* arguments, void* const* outputs, std::int64_t rows,
-                      std::int64_t domain) {
-  thread_local StagedMemory memory;
-  machine::Binding b{.arguments = arguments, .outputs = outputs, .rows = rows, .domain = domain};
-  if (code.row_slots > 0)
-    b.staged_row = memory.row.reserve(code.row_slots * static_cast<std::size_t>(rows) + 1);
-  if (code.loop_slots > 0)
-    b.staged_loop = memory.loop.reserve(code.loop_slots * static_cast<std::size_t>(rows * domain) + 1);
-  return b;
+void finish_scatters(const Code& code, const machine::Binding& b) {
+  const std::size_t corners = code.corner_indices.size();
+  for (std::size_t k = 0, next; k < corners; k = next) {
+    for (next = k + 1; next < corners && code.corners[next].piece == code.corners[k].piece;) ++next;
+    scatter(code, k, next, b);
+  }
+  const auto& pairs = code.pair_scatters;
+  for (std::size_t k = 0, next; k < pairs.size(); k = next) {
+    for (next = k + 1; next < pairs.size() && pairs[next].output == pairs[k].output;) ++next;
+    scatter_pairs(&pairs[k], next - k, b);
+  }
 }
 
-std::int64_t task_rows(const Code& code, std::int64_t domain) {
+std::int64_t task_rows(const Code& code, std::int64_t rows, std::int64_t domain) {
   const std::int64_t asked = rows_per_task.load(std::memory_order_relaxed);
-  if (asked > 0) return asked;
+  const bool has_sums = !code.sums.empty();  // whose leaves lie in one task
+  if (asked > 0) return has_sums ? (asked + kLeafRows - 1) / kLeafRows * kLeafRows : asked;
+  if (rows <= kLeafRows) return rows;
   const std::int64_t operations =
       static_cast<std::int64_t>(code.code.size()) * std::max<std::int64_t>(domain, 1) + 1;
-  return (kSmallestTask / operations / kBlockRows + 1) * kBlockRows;
+  return (kSmallestTask / operations / kLeafRows + 1) * kLeafRows;
+}
+
+/// The plan, where the launch is to run on patches.
+std::shared_ptr<const PatchPlan> plan_for(const Code& code, const void* const* arguments,
+                                          void* const* outputs, std::int64_t rows, novaphy::Storage* index) {
+  const Patches wanted = patches_wanted.load(std::memory_order_relaxed);
+  if (index == nullptr || code.patch_index == kNone || wanted == Patches::never) return nullptr;
+  if (rows < kFewestPatchRows && wanted != Patches::always) return nullptr;
+  auto plan = PatchPlan::of(*index, {rows, code.index_width, code.first_column, code.columns});
+  if (!plan->pays() && wanted != Patches::always) return nullptr;
+  return writes_what_it_reads(code, *plan, arguments, outputs, rows) ? nullptr : plan;
+}
+
+const machine::Build& build() noexcept {
+  const std::size_t wanted = builds_wanted.load(std::memory_order_relaxed);
+  return wanted == 0 ? machine::fastest() : machine::builds()[std::min(wanted, machine::builds().size()) - 1];
 }
 
 }  // namespace
 
-float tree_sum(const float* values, std::int64_t count) {
-  if (count <= 1) return count == 1 ? values[0] : 0.0f;
-  const auto leaf = [](const float* v, std::int64_t n) {
-    std::array<float, 16> lane{};
-    for (std::int64_t i = 0; i < n; ++i) lane[static_cast<std::size_t>(i % 16)] += v[i];
-    for (std::size_t half = 8; half > 0; half /= 2)
-      for (std::size_t i = 0; i < half; ++i) lane[i] += lane[i + half];
-    return lane[0];
-  };
-  if (count <= kBlockRows) return leaf(values, count);
-  std::vector<float> sums;
-  for (std::int64_t at = 0; at < count; at += kBlockRows)
-    sums.push_back(leaf(values + at, std::min(kBlockRows, count - at)));
-  while (sums.size() > 1) {
-    std::size_t to = 0;
-    for (std::size_t from = 0; from < sums.size(); from += 2)
-      sums[to++] = from + 1 < sums.size() ? sums[from] + sums[from + 1] : sums[from];
-    sums.resize(to);
-  }
-  return sums[0];
-}
-
 void execute_with(machine::Run run, int lanes, const Code& code, const void* const* arguments,
                   void* const* outputs, std::int64_t rows, std::int64_t domain) {
   const FloatingPointMode mode;
-  const machine::Binding b = bind(code, arguments, outputs, rows, domain);
-  run_rows(run, lanes, code.machine(), b, 0, rows);
-  finish(code, b);
+  Workspace work(code, arguments, outputs, rows, domain);
+  work.stage(code);
+  run_rows(run, lanes, code, work.binding(), 0, rows);
+  finish_sums(code, work.binding());
+  finish_scatters(code, work.binding());
 }
 
 void execute(const Code& code, const void* const* arguments, void* const* outputs, std::int64_t rows,
-             std::int64_t domain) {
+             std::int64_t domain, novaphy::Storage* index) {
   const FloatingPointMode mode;
-  const machine::Run run = machine::fastest();
-  const machine::Machine m = code.machine();
-  const machine::Binding b = bind(code, arguments, outputs, rows, domain);
-  const int lanes = lanes_for(rows);
-  const std::int64_t grain = rows < kBlockRows && rows_per_task.load(std::memory_order_relaxed) == 0
-                                 ? rows
-                                 : task_rows(code, domain);
-  if (rows <= grain) {
-    run_rows(run, lanes, m, b, 0, rows);
+  Workspace work(code, arguments, outputs, rows, domain);
+  const std::int64_t grain = std::max<std::int64_t>(task_rows(code, rows, domain), 1);
+  if (const auto plan = plan_for(code, arguments, outputs, rows, index)) {
+    const auto run_task = [&](const machine::PatchTask& task) {
+      const FloatingPointMode worker_mode;
+      const RunningSums sums(code, work.binding());
+      const Lease memory(static_cast<std::size_t>(machine::patch_workspace(code.machine())));
+      build().run_patches(code.machine(), sums.binding(), task, memory.data());
+    };
+    run_plan(code, *plan, work.binding(), rows > grain, run_task);
   } else {
+    work.stage(code);
     novaphy::parallel_for(rows, grain, [&](std::int64_t begin, std::int64_t end) {
       const FloatingPointMode worker_mode;
-      run_rows(run, lanes, m, b, begin, end);
+      run_rows(build().run, lanes_for(rows), code, work.binding(), begin, end);
     });
+    finish_scatters(code, work.binding());
   }
-  finish(code, b);
+  finish_sums(code, work.binding());
 }
 
 void set_rows_per_task(std::int64_t rows) noexcept {
   rows_per_task.store(std::max<std::int64_t>(rows, 0), std::memory_order_relaxed);
+}
+void set_patches(Patches use) noexcept {
+  patches_wanted.store(use, std::memory_order_relaxed);
+}
+void set_builds(std::size_t count) noexcept {
+  builds_wanted.store(count, std::memory_order_relaxed);
 }
 
 const char* backend_name() noexcept {

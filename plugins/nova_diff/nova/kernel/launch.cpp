@@ -228,11 +228,14 @@ void launch(const Kernel& kernel, std::span<const Operand> inputs, std::span<con
     tape->note_output(storage, k);
     escaped |= storage && storage->escaped();
   }
+  const std::uint32_t patched = compiled.code.patch_index;
+  novaphy::Storage* const index = patched == kNone ? nullptr : inputs[patched].array()->storage().get();
   Effects::now().run({.kernel = kernel.compiled(),
                       .arguments = arguments.data(),
                       .results = results.data(),
                       .rows = rows,
                       .domain = domain,
+                      .index = index,
                       .inputs = inputs,
                       .outputs = outputs});
   if (!escaped) return;

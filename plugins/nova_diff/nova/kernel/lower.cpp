@@ -108,6 +108,7 @@ class Lowering {
     join_products();
     order_nodes();
     find_last_uses();
+    find_patch_index();
     plan_outputs();
     emit();
   }
@@ -137,7 +138,13 @@ class Lowering {
   void emit_stage(std::uint32_t stage);
   void emit_steps(std::uint32_t stage);
   void begin_reductions(std::uint32_t stage);
-  void emit_load(std::uint32_t node, std::vector<machine::Load>& to);
+  void emit_load(std::uint32_t node, std::vector<machine::Load>& to, std::size_t first);
+  void find_patch_index();
+  void plan_corners(std::uint8_t output);
+  std::uint32_t value_of(const Output& output, std::uint32_t number) const {
+    return program_.values[output.first_value + number];
+  }
+  std::uint16_t table_of(std::uint8_t argument, std::uint8_t component);
   std::uint32_t take_register();
   void release(std::uint32_t node, std::uint32_t position);
 
@@ -149,6 +156,7 @@ class Lowering {
   std::vector<std::uint32_t> stage_end_;           // position of the end of each stage
   std::vector<std::uint32_t> accumulator_, accumulator_last_;
   std::vector<std::vector<machine::Store>> stores_;
+  std::vector<machine::Corner> absent_corners_;
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
   std::uint32_t stage_count_ = 1;
   Code out_;
@@ -225,6 +233,26 @@ void Lowering::find_last_uses() {
         use(value, output_stage(o), stage_end_[output_stage(o)]);
 }
 
+// All gathers and scatters through one index, a row of it for each row of the program: patches serve them.
+void Lowering::find_patch_index() {
+  std::uint32_t last = 0;
+  bool several = false;
+  const auto reach = [&](std::uint32_t index, std::uint32_t first, std::uint32_t columns) {
+    several |= program_.arguments[index].reach != Reach::row ||
+               (out_.patch_index != kNone && out_.patch_index != index);
+    out_.first_column = out_.patch_index == kNone ? first : std::min(out_.first_column, first);
+    out_.patch_index = index, last = std::max(last, first + columns);
+  };
+  for (const Argument& a : program_.arguments)
+    if (a.reach == Reach::gather) reach(a.index, a.first_column, a.columns);
+  for (const Output& o : program_.outputs)
+    if (o.reach == Reach::gather) reach(o.index, o.first_column, o.columns);
+  if (several) out_.patch_index = kNone, out_.first_column = 0;
+  if (out_.patch_index == kNone) return;
+  out_.columns = last - out_.first_column;
+  out_.index_width = static_cast<std::uint32_t>(width_of(program_.arguments[out_.patch_index].row));
+}
+
 // Stores with node numbers in place of registers, which are not known yet.
 void Lowering::plan_outputs() {
   stores_.resize(stage_count_);
@@ -232,35 +260,83 @@ void Lowering::plan_outputs() {
     const Output& o = program_.outputs[at];
     const auto width = static_cast<std::uint8_t>(width_of(o.row));
     const bool loop = is_loop(o.stage);
+    if (o.reach == Reach::gather && !loop) {
+      plan_corners(at);
+      continue;
+    }
     for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(o.columns) * width; ++k) {
-      const std::uint32_t value = program_.values[o.first_value + k];
+      const std::uint32_t value = value_of(o, k);
       if (value == kNone) continue;
-      machine::Store store{.output = at, .width = width, .component = static_cast<std::uint16_t>(k % width)};
-      Staged staged{.output = at, .width = width, .component = static_cast<std::uint8_t>(k % width)};
-      bool stage_it = true;
+      const auto component = static_cast<std::uint8_t>(k % width);
+      machine::Store store{
+          .output = at, .width = width, .component = component, .reg = static_cast<std::uint16_t>(value)};
       if (o.reach == Reach::gather) {
-        staged.how = loop                            ? Staged::How::scatter_pair_add
-                     : o.write == Write::scatter_sub ? Staged::How::scatter_sub
-                                                     : Staged::How::scatter_add;
-        staged.index = static_cast<std::uint8_t>(o.index);
-        staged.index_width = static_cast<std::uint8_t>(width_of(program_.arguments[o.index].row));
-        staged.index_column = static_cast<std::uint8_t>(o.first_column + k / width);
-      } else if (o.reach == Reach::uniform) {
-        staged.how = o.write == Write::sum ? Staged::How::sum_set : Staged::How::sum_add;
-      } else if (o.reach == Reach::domain) {
-        staged.how = Staged::How::domain_add;
+        store.to = To::staged_loop;
+        store.slot = static_cast<std::uint32_t>(out_.pair_scatters.size());
+        out_.pair_scatters.push_back(
+            {.output = at,
+             .width = width,
+             .component = component,
+             .index = {.argument = static_cast<std::uint8_t>(o.index),
+                       .width = static_cast<std::uint8_t>(width_of(program_.arguments[o.index].row)),
+                       .column = static_cast<std::uint8_t>(o.first_column + k / width)},
+             .slot = store.slot});
+      } else if (o.reach == Reach::uniform || o.reach == Reach::domain) {
+        const bool domain = o.reach == Reach::domain;
+        store.to = domain ? To::sum_loop : To::sum_row;
+        store.slot = domain ? out_.loop_sums++ : out_.row_sums++;
+        out_.sums.push_back({.how = domain                  ? Sum::How::domain
+                                    : o.write == Write::sum ? Sum::How::set
+                                                            : Sum::How::add,
+                             .output = at,
+                             .width = width,
+                             .component = component,
+                             .slot = store.slot});
       } else {
-        stage_it = false;
         store.to = o.reach == Reach::pair ? To::add_pair : o.write == Write::add ? To::add : To::set;
       }
-      if (stage_it) {
-        store.to = loop ? To::staged_loop : To::staged_row;
-        store.slot = staged.slot = loop ? out_.loop_slots++ : out_.row_slots++;
-        out_.staged.push_back(staged);
-      }
       stores_[output_stage(o)].push_back(store);
-      stores_[output_stage(o)].back().reg = static_cast<std::uint16_t>(value);
     }
+  }
+  out_.corners.insert(out_.corners.end(), absent_corners_.begin(), absent_corners_.end());
+}
+
+// A scatter: pieces of at most four numbers, and a corner of each for every column of the index. On patches
+// every piece has a corner in all columns, some of which add nothing.
+void Lowering::plan_corners(std::uint8_t at) {
+  const Output& o = program_.outputs[at];
+  const auto width = static_cast<std::uint32_t>(width_of(o.row));
+  const bool patched = out_.patch_index != kNone;
+  const std::uint32_t first = patched ? out_.first_column : o.first_column;
+  const std::uint32_t columns = patched ? out_.columns : o.columns;
+  for (std::uint32_t component = 0; component < width; component += 4) {
+    const std::uint32_t count = std::min(width - component, 4u);
+    std::vector<machine::Corner> adding, absent;
+    for (std::uint32_t column = 0; column < columns; ++column) {
+      machine::Corner corner{.piece = static_cast<std::uint16_t>(out_.pieces.size()),
+                             .column = static_cast<std::uint8_t>(column),
+                             .negative_zero = o.write != Write::scatter_sub};
+      const std::uint32_t own = first + column - o.first_column;  // wraps for columns before its first
+      bool adds = false;
+      for (std::uint32_t k = 0; k < count && own < o.columns; ++k)
+        if (const std::uint32_t value = value_of(o, own * width + component + k); value != kNone)
+          corner.reg[k] = static_cast<std::uint16_t>(value), adds = true;
+      (adds ? adding : absent).push_back(corner);
+    }
+    if (adding.empty()) continue;
+    for (const machine::Corner& corner : adding) {
+      out_.corners.push_back(corner);
+      out_.corner_indices.push_back(
+          {.argument = static_cast<std::uint8_t>(o.index),
+           .width = static_cast<std::uint8_t>(width_of(program_.arguments[o.index].row)),
+           .column = static_cast<std::uint8_t>(first + corner.column)});
+    }
+    if (patched) absent_corners_.insert(absent_corners_.end(), absent.begin(), absent.end());
+    out_.pieces.push_back({.output = at,
+                           .width = static_cast<std::uint8_t>(width),
+                           .component = static_cast<std::uint8_t>(component),
+                           .count = static_cast<std::uint8_t>(count),
+                           .subtract = o.write == Write::scatter_sub});
   }
 }
 
@@ -278,21 +354,45 @@ void Lowering::release(std::uint32_t node, std::uint32_t position) {
   last_[node] = kNone;  // released once
 }
 
-void Lowering::emit_load(std::uint32_t node, std::vector<machine::Load>& to) {
+std::uint16_t Lowering::table_of(std::uint8_t argument, std::uint8_t component) {
+  for (std::size_t k = 0; k < out_.tables.size(); ++k)
+    if (out_.tables[k].argument == argument && out_.tables[k].component == component)
+      return static_cast<std::uint16_t>(k);
+  const auto width = static_cast<std::uint8_t>(width_of(program_.arguments[argument].row));
+  out_.tables.push_back({.argument = argument,
+                         .width = width,
+                         .component = component,
+                         .count = static_cast<std::uint8_t>(std::min(width - component, 4))});
+  return static_cast<std::uint16_t>(out_.tables.size() - 1);
+}
+
+// Numbers of one row that lie side by side are loaded together; `first`: loads of this stage begin there.
+void Lowering::emit_load(std::uint32_t node, std::vector<machine::Load>& to, std::size_t first) {
   const Node& n = nodes_[node];
   const Argument& argument = program_.arguments[n.a];
   const auto width = static_cast<std::uint32_t>(width_of(argument.row));
+  const std::uint32_t column = n.b / width, component = n.b % width, at = component % 4;
   machine::Load load{.from = origin(program_, argument),
                      .argument = static_cast<std::uint8_t>(n.a),
                      .width = static_cast<std::uint8_t>(width),
-                     .component = static_cast<std::uint16_t>(n.b % width),
-                     .reg = static_cast<std::uint16_t>(reg_[node])};
+                     .component = static_cast<std::uint8_t>(component - at)};
   if (argument.reach == Reach::gather) {
     load.index = static_cast<std::uint8_t>(argument.index);
     load.index_width = static_cast<std::uint8_t>(width_of(program_.arguments[argument.index].row));
-    load.index_column = static_cast<std::uint8_t>(argument.first_column + n.b / width);
+    load.index_column = static_cast<std::uint8_t>(argument.first_column + column);
+    if (out_.patch_index != kNone) {
+      load.table = table_of(load.argument, load.component);
+      load.local = static_cast<std::uint8_t>(load.index_column - out_.first_column);
+    }
   }
-  to.push_back(load);
+  const auto together = [&](const machine::Load& other) {
+    return other.argument == load.argument && other.component == load.component &&
+           other.index_column == load.index_column;
+  };
+  auto place = std::find_if(to.begin() + static_cast<std::ptrdiff_t>(first), to.end(), together);
+  if (place == to.end()) place = to.insert(place, load);
+  place->reg[at] = static_cast<std::uint16_t>(reg_[node]);
+  place->count = std::max(place->count, static_cast<std::uint8_t>(at + 1));
 }
 
 void Lowering::emit() {
@@ -302,7 +402,7 @@ void Lowering::emit() {
     if (nodes_[i].op == Op::constant)
       out_.constants.push_back({.reg = static_cast<std::uint16_t>(reg_[i]), .bits = nodes_[i].a});
     else
-      emit_load(i, out_.uniforms);
+      emit_load(i, out_.uniforms, 0);
   }
   for (std::uint32_t stage = 0; stage < stage_count_; ++stage) emit_stage(stage);
 }
@@ -318,7 +418,7 @@ void Lowering::emit_stage(std::uint32_t stage) {
   std::uint32_t position = stage == 0 ? 0 : stage_end_[stage - 1];
   // all loads come first, so their registers are taken before any is released
   for (const std::uint32_t i : order_[stage])
-    if (nodes_[i].op == Op::input) reg_[i] = take_register(), emit_load(i, out_.loads);
+    if (nodes_[i].op == Op::input) reg_[i] = take_register(), emit_load(i, out_.loads, part.loads);
   for (const std::uint32_t i : order_[stage]) {
     ++position;
     const Node& n = nodes_[i];
@@ -342,6 +442,10 @@ void Lowering::emit_stage(std::uint32_t stage) {
     store.reg = reg(store.reg);
     out_.stores.push_back(store);
   }
+  if (stage + 1 == stage_count_)
+    for (machine::Corner& corner : out_.corners)
+      for (std::uint16_t& value : corner.reg)
+        if (value != machine::kNoRegister) value = reg(value);
   // whatever was last used at the end of this stage is free now; in a loop this holds for its own values too
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) release(i, stage_end_[stage]);
   for (std::size_t k = 0; k < accumulator_.size(); ++k)

@@ -145,12 +145,16 @@ void Backward::run_adjoint(const Record& record, std::uint64_t seeded,
   }
   for (std::size_t k = 0; k < program.outputs.size(); ++k)
     if (seeded >> k & 1) arguments[argument++] = seeds[k];
+  const std::uint32_t patched = adjoint.code.patch_index;
+  const bool has_index = patched != kNone && in[patched].array != kNone;
+  novaphy::Storage* const index = has_index ? tape_.arrays[in[patched].array].storage.get() : nullptr;
   Effects::now().run({.kernel = record.kernel,
                       .adjoint = &adjoint,
                       .arguments = arguments.data(),
                       .results = results.data(),
                       .rows = record.rows,
-                      .domain = record.domain});
+                      .domain = record.domain,
+                      .index = index});
 }
 
 void Backward::run_custom(const Record& record, std::uint64_t seeded,

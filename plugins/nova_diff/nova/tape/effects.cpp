@@ -41,7 +41,7 @@ void Effects::replace(Effects* effects) noexcept {
 
 void run_now(const KernelRun& kernel) {
   const Code& code = kernel.adjoint == nullptr ? kernel.kernel->code : kernel.adjoint->code;
-  execute(code, kernel.arguments, kernel.results, kernel.rows, kernel.domain);
+  execute(code, kernel.arguments, kernel.results, kernel.rows, kernel.domain, kernel.index);
 }
 
 void run_now(const CustomRun& custom) {

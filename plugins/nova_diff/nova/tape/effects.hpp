@@ -21,6 +21,7 @@ struct KernelRun {
   const void* const* arguments = nullptr;
   void* const* results = nullptr;
   std::int64_t rows = 0, domain = 0;
+  novaphy::Storage* index = nullptr;  ///< as in execute()
   // of a launch, empty for an adjoint
   std::span<const Operand> inputs{}, outputs{};
 };

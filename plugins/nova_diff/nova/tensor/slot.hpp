@@ -5,10 +5,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "novaphy/array.hpp"
 
 namespace nova {
+
+class PatchPlan;
 
 struct Slot {
   std::shared_ptr<novaphy::Storage> grad;  ///< null = no gradient
@@ -18,6 +22,10 @@ struct Slot {
   // The largest entry of an index array, known for one version.
   std::atomic<std::uint64_t> largest_version{~std::uint64_t{0}};
   std::atomic<std::int32_t> largest{0};
+
+  // How an index array is cut into patches; PatchPlan::of keeps them current.
+  std::mutex plan_lock;
+  std::vector<std::shared_ptr<const PatchPlan>> plans;
 };
 
 /// The slot of an array, made when it has none. Any thread.

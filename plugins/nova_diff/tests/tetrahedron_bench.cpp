@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times tetrahedron forces and their adjoint in nanoseconds per tetrahedron; prints one line of JSON.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "nova/kernel/compiled.hpp"
+#include "nova/kernel/execute.hpp"
+#include "novaphy/nova/tape.hpp"
+#include "novaphy/task_pool.hpp"
+#include "tetrahedra.hpp"
+
+namespace nova::test {
+namespace {
+using novaphy::DeviceArray;
+using novaphy::Shape;
+
+double now() {
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+DeviceArray floats(const std::vector<float>& v, Shape shape) {
+  return DeviceArray::from<float>(std::span<const float>(v), shape);
+}
+
+/// The best of several rounds of a median, in nanoseconds.
+template <class Action>
+double median_time(int rounds, Action&& action) {
+  std::vector<double> times;
+  for (int i = 0; i < rounds; ++i) {
+    const double start = now();
+    action();
+    times.push_back(now() - start);
+  }
+  std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
+  return times[static_cast<std::size_t>(rounds / 2)];
+}
+
+struct Scene {
+  explicit Scene(int cells) : grid(cells) {
+    std::mt19937 rng(3);
+    std::uniform_real_distribution<float> noise(-0.004f, 0.004f);
+    std::vector<float> points = grid.points, speeds(points.size());
+    for (float& p : points) p += noise(rng);
+    for (float& s : speeds) s = noise(rng) * 10.0f;
+    const auto n = static_cast<std::size_t>(grid.elements);
+    std::vector<float> rests, materials;
+    for (std::size_t e = 0; e < n; ++e) {
+      const auto inverse = rest_of(e);
+      rests.insert(rests.end(), inverse.begin(), inverse.end());
+      materials.insert(materials.end(), {1000.0f, 3000.0f, 1.0f});
+    }
+    const Shape rows{grid.vertices, 3};
+    x = floats(points, rows), v = floats(speeds, rows), f = DeviceArray(novaphy::DType::f32, rows);
+    x_bar = DeviceArray(novaphy::DType::f32, rows), v_bar = DeviceArray(novaphy::DType::f32, rows);
+    f_bar = floats(speeds, rows);
+    rest = floats(rests, Shape{grid.elements, 3, 3}), material = floats(materials, Shape{grid.elements, 3});
+    activation = DeviceArray(novaphy::DType::f32, Shape{grid.elements});
+    corner =
+        DeviceArray::from<std::int32_t>(std::span<const std::int32_t>(grid.corners), Shape{grid.elements, 4});
+  }
+  std::array<float, 9> rest_of(std::size_t e) const {
+    double m[3][3];
+    const auto point = [&](int k, int c) {
+      return static_cast<double>(
+          grid.points[3 * static_cast<std::size_t>(grid.corners[4 * e + static_cast<std::size_t>(k)]) +
+                      static_cast<std::size_t>(c)]);
+    };
+    for (int r = 0; r < 3; ++r)
+      for (int c = 0; c < 3; ++c) m[r][c] = point(c + 1, r) - point(0, r);
+    const auto minor = [&](int r0, int c0, int r1, int c1) {
+      return m[r0][c0] * m[r1][c1] - m[r0][c1] * m[r1][c0];
+    };
+    const double det =
+        m[0][0] * minor(1, 1, 2, 2) - m[0][1] * minor(1, 0, 2, 2) + m[0][2] * minor(1, 0, 2, 1);
+    const double inverse[9] = {minor(1, 1, 2, 2),  -minor(0, 1, 2, 2), minor(0, 1, 1, 2),
+                               -minor(1, 0, 2, 2), minor(0, 0, 2, 2),  -minor(0, 0, 1, 2),
+                               minor(1, 0, 2, 1),  -minor(0, 0, 2, 1), minor(0, 0, 1, 1)};
+    std::array<float, 9> out;
+    for (std::size_t k = 0; k < 9; ++k) out[k] = static_cast<float>(inverse[k] / det);
+    return out;
+  }
+
+  void force() { launch(kernel, {x, v, rest, material, activation, corner}, {f}, grid.elements); }
+
+  TetrahedronGrid grid;
+  Kernel kernel = make_tetrahedron_kernel();
+  DeviceArray x, v, f, x_bar, v_bar, f_bar, rest, material, activation, corner;
+};
+
+void measure(int cells, int rounds) {
+  Scene scene(cells);
+  const double n = static_cast<double>(scene.grid.elements);
+  scene.x.storage()->requires_grad = scene.v.storage()->requires_grad = true;
+  scene.force();
+  const double forward = median_time(rounds, [&] { scene.force(); }) / n;
+  Tape tape;
+  const auto both = [&] {
+    {
+      TapeScope scope(tape);
+      scene.force();
+    }
+    tape.backward(Tensor(scene.f), Tensor(scene.f_bar));
+    tape.reset();
+  };
+  both();
+  const double total = median_time(rounds, both) / n;
+  std::printf("%lld tets, %d threads, %s: force %.2f ns, force + adjoint %.2f ns per tet\n",
+              static_cast<long long>(scene.grid.elements), novaphy::task_pool().thread_count(),
+              backend_name(), forward, total);
+}
+
+}  // namespace
+
+void measure_all(int rounds) {
+  measure(9, rounds * 10);  // 3,645
+  measure(20, rounds);      // 40,000
+  const Scene scene(1);
+  const auto& compiled = *scene.kernel.compiled();
+  const Adjoint& adjoint = compiled.adjoint(0x3, 0x1);
+  std::printf("force %zu instructions, %u registers; adjoint %zu, %u\n", compiled.code.code.size(),
+              compiled.code.registers, adjoint.code.code.size(), adjoint.code.registers);
+}
+}  // namespace nova::test
+
+int main(int argc, char** argv) {
+  nova::test::measure_all(argc > 1 ? std::stoi(argv[1]) : 50);
+}
