@@ -97,7 +97,7 @@ std::string check_range(const Function& f, const Code& code, std::uint64_t begin
       x[i] = std::bit_cast<float>(static_cast<std::uint32_t>((at + i) * step));
     const void* const from = x.data();
     void* const to = y.data();
-    execute_with(machine::fastest(), 128, code, &from, &to, static_cast<std::int64_t>(count), 0);
+    execute_with(machine::fastest().run, 128, code, &from, &to, static_cast<std::int64_t>(count), 0);
     for (std::size_t i = 0; i < count; ++i) {
       float want = static_cast<float>(f.reference(static_cast<double>(x[i])));
       if (same(y[i], want)) continue;
