@@ -1,117 +1,124 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Timings of the ball with their targets: `./bootstrap.sh bench [--with-peers]`.
+"""Timings with their targets: `./bootstrap.sh bench [--with-peers]`.
 
-Every figure is a median of CPU time on one core, and a ratio is only taken within one run. With --with-peers Newton runs
-the same scene in an environment of its own (build/bench-env). Prints a table; everything goes into build/bench/bench.json.
+Every figure is a median of CPU time on one core (the row of two cores: wall time), and a ratio is only taken within one
+run. With --with-peers Newton, JAX, torch and Taichi run the same scenes in an environment of their own (build/bench-env).
+Prints tables; everything goes into build/bench/bench.json.
 """
 import argparse
 import json
 import os
 import platform
-import statistics
 import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+import peer_runs
+from processes import HERE, ROOT, cpu_seconds_of, json_of
+
 BUILD = ROOT / "build/release"
-PEER_ENVIRONMENT = ROOT / "build/bench-env"
-
-
-def json_of(*command, **environment):
-    """The last line that a program prints, as JSON."""
-    result = subprocess.run([str(part) for part in command], env=os.environ | environment, capture_output=True, text=True)
-    if result.returncode != 0:
-        sys.exit(f"bench: {' '.join(map(str, command))} failed:\n{result.stdout}{result.stderr}")
-    return json.loads(result.stdout.splitlines()[-1])
-
-
-def cpu_seconds_of(*command, runs=9):
-    """Median CPU seconds of a whole process, from its start to its end."""
-    seconds = []
-    for run in range(runs + 1):
-        child = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            sys.exit(f"bench: {' '.join(map(str, command))} failed with exit code {child.returncode}")
-        if run:  # the first one reads files from disk
-            seconds.append(usage.ru_utime + usage.ru_stime)
-    return statistics.median(seconds)
+GRIDS = {4000: (10, 10, 8), 40000: (20, 20, 20)}
+# ns a tetrahedron and substep: forward, forward and backward
+SOFT_TARGETS = {"compiled": (8.0, 24.0), "interpreter": (30.0, 90.0)}
 
 
 def measure_ours():
     subprocess.run(["cmake", "--build", BUILD, "--target", "novaphy_ball_loop"], check=True, stdout=subprocess.DEVNULL)
+    soft = {}
+    for tets, cells in GRIDS.items():
+        command = (sys.executable, HERE / "soft_python.py", *cells, "--substeps", peer_runs.SUBSTEPS[tets])
+        soft[tets] = {"compiled": json_of(*command), "interpreter": json_of(*command, "--interpreter")}
     return {
         "python": json_of(sys.executable, HERE / "ball_python.py"),
         "host": json_of(BUILD / "bench/novaphy_ball_loop"),
         "first_gradient_s": cpu_seconds_of(sys.executable, HERE / "first_gradient.py"),
         "python_alone_s": cpu_seconds_of(sys.executable, "-c", "import numpy"),
+        "soft": soft,
     }
 
 
-def measure_newton():
-    """Newton with its kernels compiled before, as a second run of a user's script finds them."""
-    python, requirements = PEER_ENVIRONMENT / "bin/python", HERE / "peers/requirements.txt"
-    mark, wanted = PEER_ENVIRONMENT / "requirements", requirements.read_text()
-    if not mark.is_file() or mark.read_text() != wanted:
-        print("bench: installing the peer into build/bench-env ...", flush=True)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", PEER_ENVIRONMENT], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "-r", requirements], check=True)
-        mark.write_text(wanted)
-    script, cache = HERE / "peers/newton_diff.py", {"WARP_CACHE_PATH": str(PEER_ENVIRONMENT / "kernels")}
-    print("bench: compiling the peer's kernels, where they are not yet ...", flush=True)
-    json_of(python, script, "ball", "--latency-only", **cache)
-    print("bench: timing the peer ...", flush=True)
-    return json_of(python, script, "ball", **cache)
-
-
-def table(ours, newton):
+def ball_rows(ours, newton):
     """(what, unit, ours, target, Newton's figure or None)"""
     peer = newton or {}
     python, host = ours["python"], ours["host"]
     forward, both = peer.get("graph_fwd_us_per_substep"), peer.get("graph_fwdbwd_us_per_substep")
     return [
-        ("forward, Python loop", "us a substep", python["forward_us"], 2.0, forward),
-        ("forward + backward, Python loop", "us a substep", python["forward_backward_us"], 6.0, both),
-        ("forward, the host's C++ loop", "us a substep", host["forward_us"], 0.6, forward),
-        ("forward + backward, the host's C++ loop", "us a substep", host["forward_backward_us"], 2.5, both),
+        ("ball, forward, Python loop", "us a substep", python["forward_us"], 2.0, forward),
+        ("ball, forward + backward, Python loop", "us a substep", python["forward_backward_us"], 6.0, both),
+        ("ball, forward, the host's C++ loop", "us a substep", host["forward_us"], 0.6, forward),
+        ("ball, forward + backward, the host's C++ loop", "us a substep", host["forward_backward_us"], 2.5, both),
         ("process start to first gradient", "s", ours["first_gradient_s"], 0.3, peer.get("process_to_first_grad_s")),
         (f"discovery of all {host['modules']} modules, none loaded", "ms", host["discovery_ms"], 5.0, None),
     ]
 
 
+def soft_rows(ours, peers):
+    """The same for tetrahedra; a peer's figure is that of Newton's captured graph."""
+    rows = []
+    for tets, tiers in ours["soft"].items():
+        newton = peers["soft"][tets]["newton"] if peers else None
+        for tier, figures in tiers.items():
+            for key, words, target in zip(("fwd", "fwdbwd"), ("forward", "forward + backward"), SOFT_TARGETS[tier]):
+                rows.append((f"{tets} tetrahedra, {words}, {tier}", "ns", figures[f"{key}_ns_per_tet"], target,
+                             peer_runs.best_of(newton, key) if newton else None))
+    kept = ours["soft"][40000]["compiled"]["kept_mb_per_substep"]
+    rows.append(("40000 tetrahedra, kept for backward", "MB a substep", kept, 0.25, None))
+    return rows
+
+
+def check_agreement(ours, peers):
+    """Loss and gradient of every peer are ours, so all timed the same arithmetic."""
+    for tets, tiers in ours["soft"].items():
+        mine = tiers["compiled"]
+        for name, figures in (peers["soft"][tets] if peers else tiers).items():
+            for key in ("loss", "grad_v0_norm"):
+                if abs(figures[key] - mine[key]) > 1e-3 * abs(mine[key]):
+                    sys.exit(f"bench: {name} has {key} {figures[key]}, ours is {mine[key]} ({tets} tetrahedra)")
+
+
 def print_table(rows):
-    print(f"\n{'':45}{'unit':>14}{'measured':>10}{'target':>8}  {'':7}{'Newton':>9}{'ratio':>8}")
+    print(f"\n{'':53}{'unit':>14}{'measured':>10}{'target':>8}  {'':7}{'Newton':>9}{'ratio':>8}")
     for what, unit, value, target, peer in rows:
         verdict = "met" if value <= target else "MISSED"
         versus = f"{peer:9.3g}{peer / value:7.1f}x" if peer else f"{'-':>9}{'-':>8}"
-        print(f"{what:45}{unit:>14}{value:10.3g}{target:8.3g}  {verdict:7}{versus}")
+        print(f"{what:53}{unit:>14}{value:10.3g}{target:8.3g}  {verdict:7}{versus}")
+
+
+def print_peers(ours, peers):
+    """Everybody's tetrahedra."""
+    print(f"\nns a tetrahedron and substep {'forward':>40}{'forward + backward':>22}")
+    for tets, tiers in ours["soft"].items():
+        for name, figures in (tiers | peers["soft"][tets]).items():
+            forward, both = (peer_runs.best_of(figures, key) for key in ("fwd", "fwdbwd"))
+            label = f"novaphy {figures['version']} ({name})" if name in tiers else f"{name} {figures['version']}"
+            print(f"  {tets:6} {label:44}{forward:16.1f}{both:22.1f}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--with-peers", action="store_true", help="time Newton 1.8.0 on the same scene too")
+    parser.add_argument("--with-peers", action="store_true", help="time Newton, JAX, torch and Taichi on the same scenes too")
     parser.add_argument("--output", type=Path, default=ROOT / "build/bench/bench.json", help="where the JSON goes")
     arguments = parser.parse_args()
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core, for every child too
 
     print("bench: timing ours ...", flush=True)
     ours = measure_ours()
-    newton = measure_newton() if arguments.with_peers else None
-    rows = table(ours, newton)
+    peers = peer_runs.measure(GRIDS) if arguments.with_peers else None
+    check_agreement(ours, peers)
+    newton = peers["ball"] if peers else None
+    rows = ball_rows(ours, newton) + soft_rows(ours, peers)
     print_table(rows)
     print(f"\nof the first gradient's time, {ours['python_alone_s']:.2g} s are the start of Python with NumPy; "
           f"the plain forward solver takes {ours['python']['plain_forward_us']:.3g} us a substep from Python")
-    if newton:
+    if peers:
         print(f"Newton's figures are its captured graph; launches from Python take {newton['fwd_us_per_substep']:.3g} and "
-              f"{newton['fwdbwd_us_per_substep']:.3g} us a substep")
+              f"{newton['fwdbwd_us_per_substep']:.3g} us a substep of the ball")
+        print_peers(ours, peers)
 
     import novaphy
     record = {"provenance": novaphy.provenance(), "machine": {"platform": platform.platform(), "processor": processor()},
               "table": [dict(zip(("what", "unit", "measured", "target", "newton"), row)) for row in rows],
-              "ours": ours, "newton": newton}
+              "ours": ours, "peers": peers}
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps(record, indent=2, default=str) + "\n")
     print(f"bench: all figures are in {arguments.output}")
