@@ -82,6 +82,13 @@ void pow_cotangents(Rewriter& graph, const Operands& values, std::uint32_t g, st
 
 }  // namespace
 
+std::uint32_t takes_first(Rewriter& graph, Op op, std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t before = op == Op::min ? graph.put(Op::less, ValueType::mask, a, b)
+                                             : graph.put(Op::less, ValueType::mask, b, a);
+  const std::uint32_t number = graph.put(Op::equal, ValueType::mask, b, b);
+  return graph.put(Op::mask_or, ValueType::mask, before, graph.put(Op::mask_not, ValueType::mask, number));
+}
+
 Cotangents cotangents(Rewriter& graph, Op op, const Operands& values, Bar bar, std::array<bool, 3> needed) {
   const auto [a, b, c] = values.operand;
   const std::uint32_t g = bar.node, zero = graph.constant(0.0f);
@@ -113,7 +120,10 @@ Cotangents cotangents(Rewriter& graph, Op op, const Operands& values, Bar bar, s
     case Op::zdiv: {
       const std::uint32_t quotient = graph.f(Op::zdiv, g, b);
       to_a = same(quotient);
-      if (needed[1]) to_b = same(graph.f(Op::neg, graph.f(Op::zmul, quotient, values.self)));
+      if (!needed[1]) break;
+      const bool by_quotient = op == Op::div;
+      to_b = same(graph.f(Op::neg, graph.f(Op::zmul, by_quotient ? quotient : values.self,
+                                           by_quotient ? values.self : quotient)));
       break;
     }
     case Op::sqrt: {
@@ -128,15 +138,14 @@ Cotangents cotangents(Rewriter& graph, Op op, const Operands& values, Bar bar, s
       break;
     case Op::min:
     case Op::max: {
-      const std::uint32_t first = op == Op::min ? graph.put(Op::less, ValueType::mask, a, b)
-                                                : graph.put(Op::less, ValueType::mask, b, a);
+      const std::uint32_t first = takes_first(graph, op, a, b);
       if (needed[0]) to_a = guarded(first, g, zero);
       if (needed[1]) to_b = guarded(first, zero, g);
       break;
     }
     case Op::zmul:
       if (needed[0]) to_a = same(graph.f(Op::zmul, g, b));
-      if (needed[1]) to_b = same(graph.f(Op::zmul, g, a));
+      if (needed[1]) to_b = same(graph.f(Op::zmul, a, g));  // g may be infinite where a annihilates it
       break;
     case Op::sin:
     case Op::cos:

@@ -18,4 +18,7 @@ namespace nova {
 /// not taken receives 0 and can never give NaN.
 Cotangents cotangents(Rewriter& graph, Op op, const Operands& values, Bar bar, std::array<bool, 3> needed);
 
+/// Where min or max gives its first operand: also where the second is NaN.
+std::uint32_t takes_first(Rewriter& graph, Op op, std::uint32_t a, std::uint32_t b);
+
 }  // namespace nova
