@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 
 #include "nova/backend/dispatch.hpp"
 #include "nova/expr/evaluate.hpp"
 #include "nova/kernel/execute.hpp"
+#include "novaphy/array.hpp"
 #include "random_program.hpp"
 
 namespace nova::test {
@@ -107,6 +110,22 @@ inline std::vector<Tier> tiers() {
                          std::int64_t rows, std::int64_t domain) {
                        execute_with(build.run, lanes, lower(p), arguments, outputs, rows, domain);
                      }});
+  out.push_back({"patches", [](const Program& p, const void* const* arguments, void* const* outputs,
+                               std::int64_t rows, std::int64_t domain) {
+                   const Code code = lower(p);
+                   std::shared_ptr<novaphy::Storage> index;
+                   if (code.patch_index != kNone) {
+                     const int width = width_of(p.arguments[code.patch_index].row);
+                     const auto* const first = static_cast<const std::int32_t*>(arguments[code.patch_index]);
+                     index =
+                         novaphy::DeviceArray::from(std::span(first, static_cast<std::size_t>(rows * width)),
+                                                    novaphy::Shape{rows, width})
+                             .storage();
+                   }
+                   set_patches(Patches::always);
+                   execute(code, arguments, outputs, rows, domain, index.get());
+                   set_patches(Patches::where_they_pay);
+                 }});
   return out;
 }
 
