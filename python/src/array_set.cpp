@@ -118,7 +118,7 @@ py::dict arrays_to_dict(ArraySet& set) {
   py::dict arrays;
   py::list custom;
   set.visit([&](const ArrayInfo& info, DeviceArray& array) {
-    const bool keeps_gradient = array.storage() && array.storage()->requires_grad;
+    const bool keeps_gradient = array.storage() && array.storage()->requires_grad();
     arrays[py::str(info.name)] = py::make_tuple(array_to_tuple(array), keeps_gradient);
   });
   for (const ArraySet::Custom& one : set.custom_arrays) custom.append(custom_to_tuple(one.spec));
@@ -137,7 +137,7 @@ void arrays_from_dict(ArraySet& set, const py::dict& state, const char* owner, i
     const auto [data, keeps_gradient] = arrays[py::str(info.name)].cast<std::pair<py::tuple, bool>>();
     array = array_from_tuple(data);
     array.named(info.name, owner, index);
-    if (array.storage()) array.storage()->requires_grad = keeps_gradient;
+    if (array.storage()) array.storage()->set_requires_grad(keeps_gradient);
   });
 }
 

@@ -42,7 +42,8 @@ DeviceArray to_device(const DeviceArray& self, const py::object& device) {
 std::string repr(const DeviceArray& self) {
   std::string head = text("DeviceArray(shape=", std::string(py::str(shape_tuple(self.shape()))),
                           ", dtype=", to_string(self.dtype()), ", device='", to_string(self.device()), "'");
-  if (self.storage() && !self.storage()->label.name.empty()) head += ", " + to_string(self.storage()->label);
+  if (self.storage() && !self.storage()->label().name.empty())
+    head += ", " + to_string(self.storage()->label());
   return head + ")";
 }
 
@@ -87,7 +88,7 @@ void bind_device_array(py::module_& m) {
       .def_property_readonly("version", &DeviceArray::version, "Grows with every write through the engine.")
       .def_property_readonly(
           "requires_grad",
-          [](const DeviceArray& self) { return self.storage() && self.storage()->requires_grad; },
+          [](const DeviceArray& self) { return self.storage() && self.storage()->requires_grad(); },
           "Whether the gradient is kept after backward.")
       .def_property_readonly(
           "ptr",

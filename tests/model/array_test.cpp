@@ -35,15 +35,15 @@ TEST_CASE("a shape that cannot be is refused") {
 TEST_CASE("copies of a handle share memory, clones do not") {
   DeviceArray a(DType::f32, {2, 3});
   a.named("particle_q", "state", 3);
-  a.storage()->requires_grad = true;
+  a.storage()->set_requires_grad(true);
   DeviceArray same = a;
   same.write<float>()[4] = 7;
   CHECK(a.read<float>()[4] == 7);
   DeviceArray other = a.clone();
   CHECK(other.read<float>()[4] == 7);
   CHECK(other.version() == 0);
-  CHECK(other.storage()->requires_grad);
-  CHECK(to_string(other.storage()->label) == "'particle_q' of state #3");
+  CHECK(other.storage()->requires_grad());
+  CHECK(to_string(other.storage()->label()) == "'particle_q' of state #3");
   other.write<float>()[4] = 1;
   CHECK(a.read<float>()[4] == 7);
 }

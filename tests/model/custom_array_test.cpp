@@ -32,14 +32,14 @@ TEST_CASE("custom arrays of every owner come with their objects, rows, defaults 
   REQUIRE(colour);
   CHECK(colour->shape() == Shape{3, 3});
   CHECK(colour->read<Vec3f>()[2].y == 0.25f);
-  CHECK(to_string(colour->storage()->label) == "'colour' of model");
-  CHECK(colour->storage()->requires_grad);
+  CHECK(to_string(colour->storage()->label()) == "'colour' of model");
+  CHECK(colour->storage()->requires_grad());
 
   const auto s = m->state();
   REQUIRE(s->find("heat"));
   CHECK(s->find("heat")->shape() == Shape{3});
   CHECK(s->find("heat")->read<float>()[1] == 300);
-  CHECK(to_string(s->find("heat")->storage()->label) == "'heat' of state #0");
+  CHECK(to_string(s->find("heat")->storage()->label()) == "'heat' of state #0");
   CHECK(m->control()->find("fan")->shape() == Shape{2});
   CHECK(m->contacts(4, 0)->find("age")->shape() == Shape{4});
   CHECK(m->contacts(4, 0)->find("age")->read<std::int32_t>()[3] == -1);

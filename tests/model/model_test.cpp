@@ -63,12 +63,12 @@ TEST_CASE("an empty builder makes an empty model with gravity and materials") {
 
 TEST_CASE("every array is named in messages") {
   const auto m = full_scene().finalize();
-  CHECK(to_string(m->gravity.storage()->label) == "'gravity' of model");
-  CHECK(to_string(m->control()->joint_f.storage()->label) == "'joint_f' of control");
-  CHECK(to_string(m->contacts(1, 1)->soft_contact_normal.storage()->label) ==
+  CHECK(to_string(m->gravity.storage()->label()) == "'gravity' of model");
+  CHECK(to_string(m->control()->joint_f.storage()->label()) == "'joint_f' of control");
+  CHECK(to_string(m->contacts(1, 1)->soft_contact_normal.storage()->label()) ==
         "'soft_contact_normal' of contacts");
   m->visit([&](const ArrayInfo& info, const DeviceArray& array) {
-    CHECK(array.storage()->label.name == info.name);
+    CHECK(array.storage()->label().name == info.name);
   });
 }
 
@@ -83,17 +83,17 @@ TEST_CASE("the model's version changes with any of its arrays") {
 TEST_CASE("requires_grad marks float arrays of the model and of what it makes") {
   const auto with = full_scene().finalize({}, true), without = full_scene().finalize();
   CHECK(with->requires_grad);
-  CHECK(with->particle_tet_material.storage()->requires_grad);
-  CHECK(with->soft_contact_material.storage()->requires_grad);
-  CHECK_FALSE(with->tet_indices.storage()->requires_grad);
-  CHECK_FALSE(without->particle_tet_material.storage()->requires_grad);
-  CHECK(with->state()->particle_qd.storage()->requires_grad);
-  CHECK_FALSE(with->state(false)->particle_qd.storage()->requires_grad);
-  CHECK_FALSE(without->state()->particle_qd.storage()->requires_grad);
-  CHECK(without->state(true)->particle_qd.storage()->requires_grad);
+  CHECK(with->particle_tet_material.storage()->requires_grad());
+  CHECK(with->soft_contact_material.storage()->requires_grad());
+  CHECK_FALSE(with->tet_indices.storage()->requires_grad());
+  CHECK_FALSE(without->particle_tet_material.storage()->requires_grad());
+  CHECK(with->state()->particle_qd.storage()->requires_grad());
+  CHECK_FALSE(with->state(false)->particle_qd.storage()->requires_grad());
+  CHECK_FALSE(without->state()->particle_qd.storage()->requires_grad());
+  CHECK(without->state(true)->particle_qd.storage()->requires_grad());
   CHECK(without->state(true)->requires_grad);
-  CHECK(with->control()->joint_f.storage()->requires_grad);
-  CHECK_FALSE(with->control(false)->joint_f.storage()->requires_grad);
+  CHECK(with->control()->joint_f.storage()->requires_grad());
+  CHECK_FALSE(with->control(false)->joint_f.storage()->requires_grad());
 }
 
 TEST_CASE("gravity is set for one world or for all") {
@@ -136,8 +136,8 @@ TEST_CASE("a cloned model is equal and shares no memory") {
     CHECK(other->shape() == array.shape());
     CHECK(other->storage() != array.storage());
     CHECK(std::memcmp(other->storage()->data(), array.storage()->data(), array.bytes()) == 0);
-    CHECK(other->storage()->requires_grad == array.storage()->requires_grad);
-    CHECK(to_string(other->storage()->label) == to_string(array.storage()->label));
+    CHECK(other->storage()->requires_grad() == array.storage()->requires_grad());
+    CHECK(to_string(other->storage()->label()) == to_string(array.storage()->label()));
   });
   CHECK(copy->particle_count == m->particle_count);
   CHECK(copy->tet_count == m->tet_count);

@@ -41,9 +41,9 @@ TEST_CASE("a state begins with the model's start values and without forces") {
 TEST_CASE("states are numbered in order of creation, clones too") {
   const auto m = two_particles();
   const auto first = m->state(), second = m->state(), copy = first->clone();
-  CHECK(to_string(first->particle_q.storage()->label) == "'particle_q' of state #0");
-  CHECK(to_string(second->joint_qd.storage()->label) == "'joint_qd' of state #1");
-  CHECK(to_string(copy->particle_f.storage()->label) == "'particle_f' of state #2");
+  CHECK(to_string(first->particle_q.storage()->label()) == "'particle_q' of state #0");
+  CHECK(to_string(second->joint_qd.storage()->label()) == "'joint_qd' of state #1");
+  CHECK(to_string(copy->particle_f.storage()->label()) == "'particle_f' of state #2");
   CHECK(copy->index == 2);
   CHECK(m->state()->index == 3);
 }
@@ -54,7 +54,7 @@ TEST_CASE("a cloned state is equal and shares no memory") {
   const auto copy = s->clone();
   CHECK(copy->particle_q.read<Vec3f>()[0].x == 42);
   CHECK(copy->requires_grad);
-  CHECK(copy->particle_q.storage()->requires_grad);
+  CHECK(copy->particle_q.storage()->requires_grad());
   copy->particle_q.write<Vec3f>()[0].x = 1;
   CHECK(s->particle_q.read<Vec3f>()[0].x == 42);
 }

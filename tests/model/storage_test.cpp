@@ -81,30 +81,70 @@ TEST_CASE("the 289 states of a rollout are made quickly") {
 
 TEST_CASE("copies carry the number of the recording that made a value, writes drop it") {
   DeviceArray made(DType::f32, {2});
-  made.storage()->recording = 7;
+  made.storage()->set_recording(7);
   DeviceArray copy(DType::f32, {2});
   copy.copy_from(made);
-  CHECK(copy.storage()->recording == 7);
-  CHECK(made.clone().storage()->recording == 7);
+  CHECK(copy.storage()->recording() == 7);
+  CHECK(made.clone().storage()->recording() == 7);
 
   copy.zero();
-  CHECK(copy.storage()->recording == 0);
-  CHECK(made.storage()->recording == 7);
+  CHECK(copy.storage()->recording() == 0);
+  CHECK(made.storage()->recording() == 7);
 }
 
 TEST_CASE("under no_grad copies and computed values belong to no recording") {
   DeviceArray made(DType::f32, {2}), copy(DType::f32, {2});
-  made.storage()->recording = 7;
+  made.storage()->set_recording(7);
   open_recording() = kNoRecording;
-  CHECK(made.clone().storage()->recording == 0);
+  CHECK(made.clone().storage()->recording() == 0);
   copy.copy_from(made);
-  CHECK(copy.storage()->recording == 0);
+  CHECK(copy.storage()->recording() == 0);
   copy.join_open_recording();
-  CHECK(copy.storage()->recording == 0);
+  CHECK(copy.storage()->recording() == 0);
   open_recording() = 8;
   copy.join_open_recording();
-  CHECK(copy.storage()->recording == 8);
+  CHECK(copy.storage()->recording() == 8);
   open_recording() = 0;
+}
+
+TEST_CASE("a write raises the versions of all that it touches, and of nothing else") {
+  DeviceArray all(DType::f32, Shape{6, 3});
+  DeviceArray first = all.slice_rows(0, 2), middle = all.slice_rows(1, 4), last = all.slice_rows(4, 6);
+  CHECK(first.storage()->root() == all.storage());
+  CHECK(middle.storage()->offset() == 12);
+  const auto versions = [&] {
+    return std::vector<std::uint64_t>{all.version(), first.version(), middle.version(), last.version()};
+  };
+  first.zero();
+  CHECK(versions() == std::vector<std::uint64_t>{1, 1, 1, 0});
+  middle.zero();
+  CHECK(versions() == std::vector<std::uint64_t>{2, 2, 2, 0});
+  last.write<float>()[0] = 5;
+  CHECK(versions() == std::vector<std::uint64_t>{3, 2, 2, 1});
+  all.zero();
+  CHECK(versions() == std::vector<std::uint64_t>{4, 3, 3, 2});
+}
+
+TEST_CASE("flags and label of a region are those of the whole, and a region keeps the whole alive") {
+  DeviceArray all(DType::f32, Shape{4});
+  all.named("ring", "state", 2);
+  DeviceArray part = all.slice_rows(1, 3);
+  part.storage()->mark_escaped();
+  part.storage()->set_requires_grad(true);
+  CHECK(all.storage()->escaped());
+  CHECK(all.storage()->requires_grad());
+  CHECK(to_string(part.storage()->label()) == "'ring' of state #2");
+  all = DeviceArray();
+  part.write<float>()[1] = 3;
+  CHECK(part.storage()->root()->bytes() == 16);
+}
+
+TEST_CASE("many short-lived regions leave nothing behind, and a new one begins as the whole is") {
+  DeviceArray all(DType::f32, Shape{10000});
+  for (std::int64_t at = 0; at < 10000; ++at) all.slice_rows(at, at + 1).write<float>()[0] = 1.0f;
+  CHECK(all.version() == 10000);
+  all.storage()->set_recording(7);
+  CHECK(all.slice_rows(3, 5).storage()->recording() == 7);
 }
 
 }  // namespace novaphy

@@ -51,13 +51,13 @@ struct Scene {
       std::copy(x, x + 3, q[0].write<float>().data() + 3 * e),
           std::copy(v, v + 3, qd[0].write<float>().data() + 3 * e);
     }
-    qd[0].storage()->requires_grad = true;
+    qd[0].storage()->set_requires_grad(true);
     if (!all_gradients) return;
     for (auto* arrays : {&q, &qd, &f})
-      for (DeviceArray& a : *arrays) a.storage()->requires_grad = true;
+      for (DeviceArray& a : *arrays) a.storage()->set_requires_grad(true);
     for (DeviceArray* a :
          {&radius, &inv_mass, &ke, &kd, &kf, &mu, &soft_ke, &soft_kd, &soft_kf, &soft_mu, &gravity})
-      a->storage()->requires_grad = true;
+      a->storage()->set_requires_grad(true);
   }
 
   void step(std::size_t t) {

@@ -96,7 +96,8 @@ TEST_CASE("a value that a custom operation needs and that is overwritten is refu
   check_error(
       ErrorKind::stale_record,
       "Tape: 'particle_q' of state #2 was written at launch 1 (fill) after launch 0 (squares) had read "
-      "it; its old values are gone. Keep one state per substep.",
+      "it; its old values are gone. Keep one state per substep, or use novaphy.diff.Rollout, or "
+      "Tape(on_overwrite=\"save\").",
       [&] { tape.backward(y); });
 }
 
@@ -159,19 +160,26 @@ TEST_CASE("writes beside the tape are seen around custom operations") {
   CHECK(error_of([&] { second.backward(z); }).kind() == ErrorKind::stale_record);
 }
 
-TEST_CASE("a custom operation that fails leaves no record") {
-  Tensor x = scalars({3}, true), y = scalars({0});
+TEST_CASE("after a custom operation that failed its output is not to be trusted, and the rest is") {
+  Tensor x = scalars({3}, true), y = scalars({0}), broken = scalars({0});
+  const auto refuses = std::make_shared<Refuses>();
   Tape tape;
   {
     TapeScope scope(tape);
-    check_error(ErrorKind::domain_check, "refuses: never",
-                [&] { apply(std::make_shared<Refuses>(), {x}, {scalars({0})}); });
-    CHECK(tape.record_count() == 0);
+    check_error(ErrorKind::domain_check, "refuses: never", [&] { apply(refuses, {x}, {broken}); });
     CHECK(is_recording());
     apply(std::make_shared<Squares>(1), {x}, {y});
   }
   tape.backward(y);
   CHECK(gradient(x) == std::vector<float>{6});
+  CHECK(error_of([&] { tape.backward(broken); }).kind() == ErrorKind::stale_record);
+  Tape second;
+  {
+    TapeScope scope(second);
+    CHECK_THROWS_AS(apply(refuses, {x}, {broken}), Error);
+    apply(std::make_shared<Squares>(1), {broken}, {y});
+  }
+  CHECK(error_of([&] { second.backward(y); }).kind() == ErrorKind::stale_record);
 }
 
 TEST_CASE("integers out of a custom operation cut the gradient and say so") {
@@ -194,7 +202,7 @@ TEST_CASE("integers out of a custom operation cut the gradient and say so") {
 
 TEST_CASE("mistakes with custom operations are told in one sentence") {
   Tensor x = scalars({3}), y = scalars({0});
-  check_error(ErrorKind::value, "squares: outputs 0 and 1 are the same array", [&] {
+  check_error(ErrorKind::value, "squares: outputs 0 and 1 share memory", [&] {
     apply(std::make_shared<Squares>(1), {x}, {y, y});
   });
   check_error(ErrorKind::value, "nova.apply: the operation is empty", [&] { apply(nullptr, {x}, {y}); });

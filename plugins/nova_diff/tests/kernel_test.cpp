@@ -397,7 +397,7 @@ TEST_CASE("an output that other rows read is refused") {
   Tensor x = scalars({1, 2});
   check_error(
       ErrorKind::value,
-      "neighbour: output 'y' is the same array as input 'x', which other rows read; write into another array",
+      "neighbour: output 'y' shares memory with input 'x', which other rows read; write into another array",
       [&] {
         launch(neighbour, {x, integers({1, 0}, Shape{2})}, {x}, 2);
       });

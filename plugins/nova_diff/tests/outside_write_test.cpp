@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes that no launch made: beside the tape, through writable views, through other tensors over the same memory.
+// Writes that no launch made: beside the tape, through writable views, through other tensors over the same
+// memory.
 #include "test_kernels.hpp"
 
 namespace nova::test {
@@ -38,7 +39,7 @@ TEST_CASE("a change through a writable view is found although no version saw it"
   check_error(ErrorKind::stale_record,
               "Tape: 'particle_qd' of state #0 was changed through a writable view after launch 0 (square) "
               "had read it; "
-              "its old values are gone. Keep one state per substep.",
+              "its old values are gone. Leave it unchanged until backward, or record again.",
               [&] { tape.backward(y); });
 }
 

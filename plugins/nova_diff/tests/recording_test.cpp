@@ -63,7 +63,8 @@ TEST_CASE("two swapped states are refused, naming array, state and both launches
   check_error(ErrorKind::stale_record,
               "Tape: 'particle_q' of state #0 was written at launch 1 (spring_step) after launch 0 "
               "(spring_step) had read it; "
-              "its old values are gone. Keep one state per substep.",
+              "its old values are gone. Keep one state per substep, or use novaphy.diff.Rollout, or "
+              "Tape(on_overwrite=\"save\").",
               [&] { tape.backward(a.x); });
   CHECK_FALSE(k.grad().has_value());
 }
@@ -103,7 +104,7 @@ TEST_CASE("an input that changes between recording and backward is refused by na
   check_error(ErrorKind::stale_record,
               "Tape: 'particle_qd' of state #0 was written outside of the recording after launch 0 (square) "
               "had read it; "
-              "its old values are gone. Keep one state per substep.",
+              "its old values are gone. Leave it unchanged until backward, or record again.",
               [&] { tape.backward(y); });
 }
 

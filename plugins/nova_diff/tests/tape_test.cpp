@@ -73,10 +73,6 @@ TEST_CASE("mistakes with a tape are told in one sentence") {
               [&] { tape.backward(y, other); });
   tape.backward(y, scalars({10, 1}));
   CHECK(gradient(x) == std::vector<float>{20, 2});
-  check_error(
-      ErrorKind::unsupported_feature,
-      "nova.Tape: on_overwrite=\"save\" is not in this version; use \"error\" and keep one state per substep",
-      [] { Tape save(OnOverwrite::save); });
   y.array().zero();
   CHECK(error_of([&] { tape.backward(y, scalars({1, 1})); }).kind() == ErrorKind::stale_record);
 }

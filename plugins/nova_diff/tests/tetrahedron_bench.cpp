@@ -96,7 +96,7 @@ struct Scene {
 void measure(int cells, int rounds) {
   Scene scene(cells);
   const double n = static_cast<double>(scene.grid.elements);
-  scene.x.storage()->requires_grad = scene.v.storage()->requires_grad = true;
+  scene.x.storage()->set_requires_grad(true), scene.v.storage()->set_requires_grad(true);
   scene.force();
   const double forward = median_time(rounds, [&] { scene.force(); }) / n;
   Tape tape;

@@ -36,7 +36,7 @@ DeviceArray first_rows(const DeviceArray& array, std::int64_t rows) {
   const Shape shape = array.shape().ndim() == 1 ? Shape{rows} : Shape{rows, array.shape()[1]};
   DeviceArray copy(array.dtype(), shape, array.device());
   copy.assign_bytes(array.storage()->data(), copy.bytes());
-  copy.named(array.storage()->label.name, "contacts");
+  copy.named(array.storage()->label().name, "contacts");
   return copy;
 }
 

@@ -2,6 +2,7 @@
 // Shapes, labels and the shaped handle of a storage.
 #include "novaphy/array.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -75,7 +76,7 @@ namespace {
 
 // A copy of a recording's value is a value of that recording, unless the caller wants none.
 std::uint64_t carried_recording(const Storage& source) {
-  return open_recording() == kNoRecording ? 0 : source.recording;
+  return open_recording() == kNoRecording ? 0 : source.recording();
 }
 
 }  // namespace
@@ -86,7 +87,7 @@ std::uint64_t& open_recording() noexcept {
 }
 
 void DeviceArray::join_open_recording() noexcept {
-  if (storage_) storage_->recording = open_recording() == kNoRecording ? 0 : open_recording();
+  if (storage_) storage_->set_recording(open_recording() == kNoRecording ? 0 : open_recording());
 }
 
 void DeviceArray::zero() {
@@ -94,7 +95,7 @@ void DeviceArray::zero() {
 }
 
 void DeviceArray::copy_from(const DeviceArray& source) {
-  const std::string self = storage_ ? to_string(storage_->label) : "an empty array";
+  const std::string self = storage_ ? to_string(storage_->label()) : "an empty array";
   NOVAPHY_REQUIRE(source.dtype_ == dtype_, ErrorKind::type, self, " has dtype ", to_string(dtype_),
                   ": got an array of dtype ", to_string(source.dtype_));
   NOVAPHY_REQUIRE(source.shape_ == shape_, ErrorKind::shape_mismatch, self, " has shape ", to_string(shape_),
@@ -104,12 +105,12 @@ void DeviceArray::copy_from(const DeviceArray& source) {
   if (bytes() == 0) return;
   const std::uint64_t recording = carried_recording(*source.storage_);
   std::memmove(storage_->mutable_data(), source.storage_->data(), bytes());
-  storage_->recording = recording;
+  storage_->set_recording(recording);
 }
 
 void DeviceArray::assign_bytes(const void* source, std::size_t count) {
   NOVAPHY_REQUIRE(count == bytes(), ErrorKind::shape_mismatch,
-                  storage_ ? to_string(storage_->label) : "an empty array", " of shape ", to_string(shape_),
+                  storage_ ? to_string(storage_->label()) : "an empty array", " of shape ", to_string(shape_),
                   " and dtype ", to_string(dtype_), " takes ", bytes(), " bytes: got ", count);
   if (count > 0) std::memcpy(storage_->mutable_data(), source, count);
 }
@@ -118,19 +119,32 @@ DeviceArray DeviceArray::clone() const {
   if (!storage_) return *this;
   DeviceArray out(dtype_, shape_, device());
   std::memcpy(out.storage_->data_without_version(), storage_->data(), bytes());
-  out.storage_->label = storage_->label;
-  out.storage_->recording = carried_recording(*storage_);
-  out.storage_->requires_grad = storage_->requires_grad;
+  out.storage_->set_label(storage_->label());
+  out.storage_->set_recording(carried_recording(*storage_));
+  out.storage_->set_requires_grad(storage_->requires_grad());
   return out;
 }
 
+DeviceArray DeviceArray::slice_rows(std::int64_t begin, std::int64_t end) const {
+  NOVAPHY_REQUIRE(shape_.ndim() > 0 && 0 <= begin && begin <= end && end <= rows(), ErrorKind::index, "rows ",
+                  begin, " to ", end, " of an array of shape ", to_string(shape_));
+  std::array<std::int64_t, Shape::kMaxDims> extents{};
+  std::copy(shape_.extents().begin(), shape_.extents().end(), extents.begin());
+  extents[0] = end - begin;
+  const Shape shape(std::span<const std::int64_t>(extents.data(), static_cast<std::size_t>(shape_.ndim())));
+  if (shape.size() == 0) return DeviceArray(dtype_, shape, device());
+  const std::size_t row = static_cast<std::size_t>(shape_.width()) * size_of(dtype_);
+  const std::size_t bytes = static_cast<std::size_t>(end - begin) * row;
+  return DeviceArray(Storage::region(storage_, static_cast<std::size_t>(begin) * row, bytes), dtype_, shape);
+}
+
 DeviceArray& DeviceArray::named(std::string name, const char* owner, int owner_index) {
-  if (storage_) storage_->label = {std::move(name), owner, owner_index};
+  if (storage_) storage_->set_label({std::move(name), owner, owner_index});
   return *this;
 }
 
 void DeviceArray::fail_view(std::size_t element) const {
-  fail(ErrorKind::type, storage_ ? to_string(storage_->label) : "an empty array", " of shape ",
+  fail(ErrorKind::type, storage_ ? to_string(storage_->label()) : "an empty array", " of shape ",
        to_string(shape_), " and dtype ", to_string(dtype_), " was read as elements of another dtype or of ",
        element, " bytes");
 }

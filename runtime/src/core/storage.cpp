@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of memory.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <utility>
 
 #include "novaphy/array.hpp"
 
@@ -28,6 +31,74 @@ void* allocate_zeroed(std::size_t bytes) {
 }
 
 }  // namespace
+
+/// The living regions of a root by (offset, bytes). Those that nobody holds any more are forgotten now and
+/// then.
+struct Storage::Regions {
+  std::map<std::pair<std::size_t, std::size_t>, std::weak_ptr<Storage>> by_place;
+  std::size_t longest = 0;    // bytes
+  std::size_t purge_at = 64;  // entries
+
+  void purge() {
+    if (by_place.size() < purge_at) return;
+    std::erase_if(by_place, [](const auto& entry) { return entry.second.expired(); });
+    purge_at = 2 * by_place.size() + 64;
+  }
+};
+
+Storage::Storage() = default;
+
+// The root and the regions that share bytes with this one.
+template <class Action>
+void Storage::for_each_relative(Action action) {
+  if (root_) action(*root_);
+  const Regions& regions = *base().regions_;
+  const std::size_t begin = offset_, end = offset_ + bytes_;
+  const std::size_t first = begin > regions.longest ? begin - regions.longest : 0;
+  for (auto at = regions.by_place.lower_bound({first, 0});
+       at != regions.by_place.end() && at->first.first < end; ++at) {
+    if (at->first.first + at->first.second <= begin) continue;
+    if (const std::shared_ptr<Storage> region = at->second.lock(); region && region.get() != this)
+      action(*region);
+  }
+}
+
+void Storage::raise_relatives() noexcept {
+  for_each_relative([](Storage& relative) { ++relative.version_; });
+}
+
+void Storage::tell_relatives(std::uint64_t recording) noexcept {
+  for_each_relative([&](Storage& relative) {
+    const bool covered =
+        offset_ <= relative.offset_ && relative.offset_ + relative.bytes_ <= offset_ + bytes_;
+    if (covered || recording != 0) relative.recording_ = recording;
+  });
+}
+
+std::shared_ptr<Storage> Storage::region(const std::shared_ptr<Storage>& of, std::size_t offset,
+                                         std::size_t bytes) {
+  NOVAPHY_REQUIRE(of && offset <= of->bytes_ && bytes <= of->bytes_ - offset, ErrorKind::index, "bytes ",
+                  offset, " to ", offset + bytes, " of a storage of ", of ? of->bytes_ : 0, " bytes");
+  if (bytes == of->bytes_) return of;
+  const std::shared_ptr<Storage>& root = of->root_ ? of->root_ : of;
+  const std::size_t begin = of->offset_ + offset;
+  if (!root->regions_) root->regions_ = std::make_unique<Regions>();
+  Regions& regions = *root->regions_;
+  regions.purge();
+  std::weak_ptr<Storage>& known = regions.by_place[{begin, bytes}];
+  if (std::shared_ptr<Storage> living = known.lock()) return living;
+  struct Block final : Storage {};
+  auto storage = std::make_shared<Block>();
+  storage->data_ = static_cast<std::byte*>(root->data_) + begin;
+  storage->bytes_ = bytes, storage->offset_ = begin;
+  storage->device_ = root->device_;
+  storage->has_slack_ = root->has_slack_, storage->external_ = root->external_;
+  storage->recording_ = root->recording_;
+  storage->root_ = root;
+  known = storage;
+  regions.longest = std::max(regions.longest, bytes);
+  return storage;
+}
 
 std::shared_ptr<Storage> Storage::allocate(Device device, std::size_t bytes) {
   NOVAPHY_REQUIRE(device.is_cpu(), ErrorKind::plugin_not_available, "device '", to_string(device),
@@ -57,7 +128,7 @@ std::shared_ptr<Storage> Storage::wrap(void* data, std::size_t bytes, Device dev
 }
 
 Storage::~Storage() {
-  if (!external_ && data_ != empty_block) std::free(data_);
+  if (!external_ && !root_ && data_ != empty_block) std::free(data_);
 }
 
 }  // namespace novaphy

@@ -107,7 +107,7 @@ DeviceArray make_array(const ArrayInfo& info, std::int64_t rows, Device device, 
                        const char* owner, int owner_index) {
   DeviceArray array(info.dtype, array_shape(info, rows), device);
   array.named(info.name, owner, owner_index);
-  array.storage()->requires_grad = requires_grad && info.dtype == DType::f32;
+  array.storage()->set_requires_grad(requires_grad && info.dtype == DType::f32);
   return array;
 }
 

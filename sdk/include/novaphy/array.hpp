@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -21,23 +22,55 @@ namespace novaphy {
 
 enum class DType : std::uint8_t { f32 = 0, i32 = 1, u32 = 2, u8 = 3 };
 
-constexpr std::size_t size_of(DType dtype) noexcept { return dtype == DType::u8 ? 1 : 4; }
+constexpr std::size_t size_of(DType dtype) noexcept {
+  return dtype == DType::u8 ? 1 : 4;
+}
 /// "float32", "int32", "uint32", "uint8".
 NOVAPHY_API const char* to_string(DType dtype) noexcept;
 
-template <class T> struct dtype_of;
-template <> struct dtype_of<float> { static constexpr DType value = DType::f32; };
-template <> struct dtype_of<std::int32_t> { static constexpr DType value = DType::i32; };
-template <> struct dtype_of<std::uint32_t> { static constexpr DType value = DType::u32; };
-template <> struct dtype_of<std::uint8_t> { static constexpr DType value = DType::u8; };
-template <DType> struct element_type;
-template <> struct element_type<DType::f32> { using type = float; };
-template <> struct element_type<DType::i32> { using type = std::int32_t; };
-template <> struct element_type<DType::u32> { using type = std::uint32_t; };
-template <> struct element_type<DType::u8> { using type = std::uint8_t; };
+template <class T>
+struct dtype_of;
+template <>
+struct dtype_of<float> {
+  static constexpr DType value = DType::f32;
+};
+template <>
+struct dtype_of<std::int32_t> {
+  static constexpr DType value = DType::i32;
+};
+template <>
+struct dtype_of<std::uint32_t> {
+  static constexpr DType value = DType::u32;
+};
+template <>
+struct dtype_of<std::uint8_t> {
+  static constexpr DType value = DType::u8;
+};
+template <DType>
+struct element_type;
+template <>
+struct element_type<DType::f32> {
+  using type = float;
+};
+template <>
+struct element_type<DType::i32> {
+  using type = std::int32_t;
+};
+template <>
+struct element_type<DType::u32> {
+  using type = std::uint32_t;
+};
+template <>
+struct element_type<DType::u8> {
+  using type = std::uint8_t;
+};
 /// float for DType::f32, and so on.
-template <DType dtype> using element_of = typename element_type<dtype>::type;
-template <class T> concept ArrayElement = requires { dtype_of<T>::value; };
+template <DType dtype>
+using element_of = typename element_type<dtype>::type;
+template <class T>
+concept ArrayElement = requires {
+  dtype_of<T>::value;
+};
 
 /// Up to four extents, row-major and tightly packed. The first is the number of rows.
 class NOVAPHY_API Shape {
@@ -53,7 +86,9 @@ class NOVAPHY_API Shape {
   /// Elements in a row: the product of the extents after the first.
   std::int64_t width() const noexcept;
   std::int64_t size() const noexcept { return rows() * width(); }
-  std::span<const std::int64_t> extents() const noexcept { return {extents_.data(), static_cast<std::size_t>(ndim_)}; }
+  std::span<const std::int64_t> extents() const noexcept {
+    return {extents_.data(), static_cast<std::size_t>(ndim_)};
+  }
   friend bool operator==(const Shape&, const Shape&) = default;
 
  private:
@@ -66,39 +101,63 @@ NOVAPHY_API std::string to_string(const Shape& shape);
 
 /// Whose array a storage is; used in messages: "'particle_q' of state #0".
 struct ArrayLabel {
-  std::string name;         ///< "particle_q"; empty for a nameless tensor
-  const char* owner = "";   ///< "model", "state", "control", "contacts" or "" (static text)
-  int owner_index = -1;     ///< states are numbered per Model in order of creation; -1 = no number
+  std::string name;        ///< "particle_q"; empty for a nameless tensor
+  const char* owner = "";  ///< "model", "state", "control", "contacts" or "" (static text)
+  int owner_index = -1;    ///< states are numbered per Model in order of creation; -1 = no number
 };
 /// "'particle_q' of state #0", "'gravity' of model", or "a tensor".
 NOVAPHY_API std::string to_string(const ArrayLabel& label);
 
-/// The number of the recording that is open on this thread: 0 = none, kNoRecording = the caller wants none (no_grad). The
-/// tape sets it.
+/// The number of the recording that is open on this thread: 0 = none, kNoRecording = the caller wants none
+/// (no_grad). The tape sets it.
 NOVAPHY_API std::uint64_t& open_recording() noexcept;
 inline constexpr std::uint64_t kNoRecording = ~std::uint64_t{0};
 
-/// One block of memory. Every write through the engine or Nova raises `version()`, so that a recording can tell
-/// that a value which it needs was overwritten. Not thread-safe: one writer at a time.
+/// One block of memory, or a region of one. Every write through the engine or Nova raises `version()`, so
+/// that a recording can tell that a value which it needs was overwritten. A region is a storage of its own
+/// over a part of another one, its root: a write through either raises the version of itself, of the root and
+/// of every region that it touches, and of no other. Label, requires_grad, escaped() and the gradient are the
+/// root's. Not thread-safe: one writer at a time, and region() counts as a write.
 class NOVAPHY_API Storage {
  public:
   /// Zeroed memory on `device`, 64-byte aligned, with 64 readable bytes after the end.
   /// Throws Error(plugin_not_available) when the device has no backend.
   static std::shared_ptr<Storage> allocate(Device device, std::size_t bytes);
-  /// Memory of somebody else, kept alive by `owner`. It counts as escaped when others may write it, and has no
-  /// readable bytes after the end.
-  static std::shared_ptr<Storage> wrap(void* data, std::size_t bytes, Device device, std::shared_ptr<void> owner,
-                                       bool others_may_write);
+  /// Memory of somebody else, kept alive by `owner`. It counts as escaped when others may write it, and has
+  /// no readable bytes after the end.
+  static std::shared_ptr<Storage> wrap(void* data, std::size_t bytes, Device device,
+                                       std::shared_ptr<void> owner, bool others_may_write);
+  /// The bytes [offset, offset + bytes) of `of`, which may itself be a region. The same object for the same
+  /// bytes as long as somebody holds it; keeps the root alive; the whole of a root is the root. Throws
+  /// Error(index) outside of `of`.
+  static std::shared_ptr<Storage> region(const std::shared_ptr<Storage>& of, std::size_t offset,
+                                         std::size_t bytes);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
   const void* data() const noexcept { return data_; }
   /// The only writable access for engine code: raises the version, and the content belongs to no recording.
-  void* mutable_data() noexcept { ++version_, recording = 0; return data_; }
+  void* mutable_data() noexcept {
+    raise_version();
+    set_recording(0);
+    return data_;
+  }
   /// Writable access that leaves the version alone. For the writer that has already raised it.
   void* data_without_version() noexcept { return data_; }
-  void raise_version() noexcept { ++version_; }
+  void raise_version() noexcept {
+    ++version_;
+    if (has_relatives()) [[unlikely]]
+      raise_relatives();
+  }
+
+  /// The storage that this is a region of, null when it is none.
+  const std::shared_ptr<Storage>& root() const noexcept { return root_; }
+  /// The root, or this.
+  Storage& base() noexcept { return root_ ? *root_ : *this; }
+  const Storage& base() const noexcept { return root_ ? *root_ : *this; }
+  /// Bytes from the beginning of base().
+  std::size_t offset() const noexcept { return offset_; }
 
   std::size_t bytes() const noexcept { return bytes_; }
   Device device() const noexcept { return device_; }
@@ -108,29 +167,50 @@ class NOVAPHY_API Storage {
 
   /// A writable pointer left the engine (NumPy view, foreign memory): versions cannot see such writes, so a
   /// recording compares contents instead.
-  bool escaped() const noexcept { return escaped_; }
-  void mark_escaped() noexcept { escaped_ = true; }
+  bool escaped() const noexcept { return base().escaped_; }
+  void mark_escaped() noexcept { base().escaped_ = true; }
 
-  ArrayLabel label;
-  /// Number of the recording that this content was computed in, 0 = none. Launches of a tape set it, and so does what copies
-  /// or computes beside the tape (clone, copy_from, forward solvers): a tape refuses to read such a value, since the
-  /// gradient would end there without a word.
-  std::uint64_t recording = 0;
-  bool requires_grad = false;          ///< keep the gradient of this array after backward
-  std::shared_ptr<void> tensor_slot;   ///< the cached Nova tensor of this array; the runtime never looks inside
+  const ArrayLabel& label() const noexcept { return base().label_; }
+  void set_label(ArrayLabel label) { base().label_ = std::move(label); }
+  /// Whether backward keeps the gradient of this array.
+  bool requires_grad() const noexcept { return base().requires_grad_; }
+  void set_requires_grad(bool wanted) noexcept { base().requires_grad_ = wanted; }
+
+  /// Number of the recording that this content was computed in, 0 = none. Launches of a tape set it, and so
+  /// does what copies or computes beside the tape (clone, copy_from, forward solvers): a tape refuses to read
+  /// such a value, since the gradient would end there without a word.
+  std::uint64_t recording() const noexcept { return recording_; }
+  void set_recording(std::uint64_t number) noexcept {
+    recording_ = number;
+    if (has_relatives()) [[unlikely]]
+      tell_relatives(number);
+  }
+
+  std::shared_ptr<void>
+      tensor_slot;  ///< the cached Nova tensor of this array; the runtime never looks inside
 
  private:
-  Storage() = default;
+  struct Regions;
+  Storage();
+  bool has_relatives() const noexcept { return root_ || regions_; }
+  template <class Action>
+  void for_each_relative(Action action);
+  void raise_relatives() noexcept;
+  void tell_relatives(std::uint64_t recording) noexcept;
+
   void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-  std::uint64_t version_ = 0;
+  std::size_t bytes_ = 0, offset_ = 0;
+  std::uint64_t version_ = 0, recording_ = 0;
   Device device_{};
-  bool has_slack_ = false, external_ = false, escaped_ = false;
+  bool has_slack_ = false, external_ = false, escaped_ = false, requires_grad_ = false;
+  ArrayLabel label_;
   std::shared_ptr<void> owner_;
+  std::shared_ptr<Storage> root_;
+  std::unique_ptr<Regions> regions_;
 };
 
-/// A packed array of float32, int32, uint32 or uint8 rows. Copying the handle shares the memory (as NumPy does);
-/// clone() copies the memory.
+/// A packed array of float32, int32, uint32 or uint8 rows. Copying the handle shares the memory (as NumPy
+/// does); clone() copies the memory.
 class NOVAPHY_API DeviceArray {
  public:
   /// Empty: shape (0), float32, no storage.
@@ -164,8 +244,8 @@ class NOVAPHY_API DeviceArray {
   const std::shared_ptr<Storage>& storage() const noexcept { return storage_; }
   std::uint64_t version() const noexcept { return storage_ ? storage_->version() : 0; }
 
-  /// All elements. T is the element type, an enumeration of it, or a packed struct of floats (Vec3f for rows of three).
-  /// Throws Error(type) when T does not fit; a type that no array holds (double) does not compile.
+  /// All elements. T is the element type, an enumeration of it, or a packed struct of floats (Vec3f for rows
+  /// of three). Throws Error(type) when T does not fit; a type that no array holds (double) does not compile.
   template <class T>
   std::span<const T> read() const {
     check_view<T>();
@@ -184,7 +264,10 @@ class NOVAPHY_API DeviceArray {
   /// Copies raw bytes of the host into this memory; `count` must equal bytes().
   void assign_bytes(const void* source, std::size_t count);
   DeviceArray clone() const;
-  /// The content was just computed without the tape: a tape that is open on this thread refuses to read it as a constant.
+  /// Rows [begin, end) without a copy: a region of this memory. Throws Error(index) outside of [0, rows].
+  DeviceArray slice_rows(std::int64_t begin, std::int64_t end) const;
+  /// The content was just computed without the tape: a tape that is open on this thread refuses to read it as
+  /// a constant.
   void join_open_recording() noexcept;
 
   /// Sets the name that messages use.
@@ -194,7 +277,8 @@ class NOVAPHY_API DeviceArray {
   template <class T>
   void check_view() const {
     const bool fits = dtype_ == viewed_dtype<T>() && bytes() % sizeof(T) == 0;
-    if (!fits) [[unlikely]] fail_view(sizeof(T));
+    if (!fits) [[unlikely]]
+      fail_view(sizeof(T));
   }
   template <class T>
   static constexpr DType viewed_dtype() {
@@ -217,5 +301,18 @@ class NOVAPHY_API DeviceArray {
   Shape shape_{0};
   DType dtype_ = DType::f32;
 };
+
+/// Whether two arrays have bytes in common.
+inline bool share_memory(const DeviceArray& a, const DeviceArray& b) noexcept {
+  if (!a.storage() || !b.storage()) return false;
+  const Storage &first = *a.storage(), &second = *b.storage();
+  const bool may_meet = &first.base() == &second.base() || first.is_external() || second.is_external();
+  if (!may_meet) return false;
+  const auto* const begin_a = static_cast<const std::byte*>(first.data());
+  const auto* const begin_b = static_cast<const std::byte*>(second.data());
+  const std::less<> before;
+  return before(begin_a, begin_b + b.bytes()) && before(begin_b, begin_a + a.bytes()) && !a.empty() &&
+         !b.empty();
+}
 
 }  // namespace novaphy

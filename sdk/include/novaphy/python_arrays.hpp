@@ -77,7 +77,7 @@ inline void require_cpu(const DeviceArray& array, const char* what) {
 
 /// "'particle_q' of state #0" or "a float32 array of shape (2, 3)".
 inline std::string describe(const DeviceArray& array) {
-  if (array.storage() && !array.storage()->label.name.empty()) return to_string(array.storage()->label);
+  if (array.storage() && !array.storage()->label().name.empty()) return to_string(array.storage()->label());
   return text("a ", to_string(array.dtype()), " array of shape ", to_string(array.shape()));
 }
 

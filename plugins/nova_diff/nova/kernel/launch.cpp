@@ -135,21 +135,22 @@ void check_indices(const Kernel::Compiled& kernel, std::span<const Operand> inpu
 void check_sharing(const Kernel::Compiled& kernel, std::span<const Operand> inputs,
                    std::span<const Operand> outputs) {
   for (std::size_t k = 0; k < outputs.size(); ++k) {
-    const novaphy::Storage* const written = outputs[k].array()->storage().get();
+    const DeviceArray& written = *outputs[k].array();
     const Output& output = kernel.program.outputs[k];
     for (std::size_t other = 0; other < k; ++other)
-      NOVAPHY_REQUIRE(written == nullptr || outputs[other].array()->storage().get() != written,
-                      ErrorKind::value, kernel.program.name.view(), ": outputs '",
-                      kernel.program.outputs[other].name.view(), "' and '", output.name.view(),
-                      "' are the same array");
+      NOVAPHY_REQUIRE(!share_memory(*outputs[other].array(), written), ErrorKind::value,
+                      kernel.program.name.view(), ": outputs '", kernel.program.outputs[other].name.view(),
+                      "' and '", output.name.view(), "' share memory");
     if (output.reach != Reach::row) continue;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const DeviceArray* const array = inputs[i].array();
-      if (array == nullptr || array->storage().get() != written || written == nullptr) continue;
+      if (array == nullptr || !share_memory(*array, written)) continue;
       const Argument& argument = kernel.program.arguments[i];
-      NOVAPHY_REQUIRE(argument.reach == Reach::row, ErrorKind::value, kernel.program.name.view(),
-                      ": output '", output.name.view(), "' is the same array as input '",
-                      argument.name.view(), "', which other rows read; write into another array");
+      const bool same_rows = array->storage()->data() == written.storage()->data() &&
+                             width_of(argument.row) == width_of(output.row);
+      NOVAPHY_REQUIRE(argument.reach == Reach::row && same_rows, ErrorKind::value, kernel.program.name.view(),
+                      ": output '", output.name.view(), "' shares memory with input '", argument.name.view(),
+                      "', which other rows read; write into another array");
     }
   }
 }
@@ -223,6 +224,7 @@ void launch(const Kernel& kernel, std::span<const Operand> inputs, std::span<con
   bool escaped = false;
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const std::shared_ptr<novaphy::Storage>& storage = outputs[k].array()->storage();
+    if (tape != nullptr) tape->save_before_write(storage);
     results[k] = storage ? storage->mutable_data() : nullptr;
     if (tape == nullptr) continue;
     tape->note_output(storage, k);

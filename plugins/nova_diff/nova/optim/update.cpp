@@ -17,7 +17,7 @@ using novaphy::Shape;
 namespace {
 
 std::string name_of(const Tensor& tensor) {
-  return tensor.storage() ? to_string(tensor.storage()->label) : "an empty tensor";
+  return tensor.storage() ? to_string(tensor.storage()->label()) : "an empty tensor";
 }
 
 }  // namespace

@@ -43,9 +43,8 @@ void check(const CustomOperation& operation, std::span<const CustomInput> inputs
                   " of each is the most");
   for (std::size_t k = 0; k < outputs.size(); ++k)
     for (std::size_t other = 0; other < k; ++other) {
-      const auto& storage = outputs[k].array().storage();
-      NOVAPHY_REQUIRE(!storage || storage != outputs[other].array().storage(), ErrorKind::value,
-                      operation.name(), ": outputs ", other, " and ", k, " are the same array");
+      NOVAPHY_REQUIRE(!share_memory(outputs[k].array(), outputs[other].array()), ErrorKind::value,
+                      operation.name(), ": outputs ", other, " and ", k, " share memory");
     }
 }
 
@@ -59,7 +58,7 @@ void run_forward(const std::shared_ptr<const CustomOperation>& operation, std::s
   }
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const auto& storage = outputs[k].array().storage();
-    results[k] = storage ? storage->mutable_data() : nullptr;
+    results[k] = storage ? storage->data_without_version() : nullptr;
   }
   const NoGrad not_recorded;
   Effects::now().run({.operation = operation,
@@ -88,23 +87,32 @@ void apply(std::shared_ptr<const CustomOperation> operation, std::span<const Cus
   NOVAPHY_REQUIRE(operation != nullptr, ErrorKind::value, "nova.apply: the operation is empty");
   check(*operation, inputs, outputs);
   TapeState* const tape = TapeState::active();
-  if (tape == nullptr) return run_forward(operation, inputs, outputs);
-
-  auto custom = std::make_shared<const Custom>(Custom{signature_of(inputs, outputs), std::move(operation)});
-  const std::shared_ptr<const CustomOperation> called = custom->operation;
-  tape->begin_record(std::move(custom), values_needed(inputs));
-  for (std::size_t i = 0; i < inputs.size(); ++i) tape->note_input(inputs[i].array().storage(), i);
-  try {
-    run_forward(called, inputs, outputs);
-  } catch (...) {
-    tape->drop_last_record();
-    throw;
+  if (tape == nullptr) {
+    for (const CustomOutput& output : outputs)
+      if (const auto& storage = output.array().storage()) storage->mutable_data();
+    return run_forward(operation, inputs, outputs);
   }
+
+  tape->begin_record(std::make_shared<const Custom>(Custom{signature_of(inputs, outputs), operation}),
+                     values_needed(inputs));
+  for (std::size_t i = 0; i < inputs.size(); ++i) tape->note_input(inputs[i].array().storage(), i);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const auto& storage = outputs[k].array().storage();
+    tape->save_before_write(storage);
+    if (storage) storage->mutable_data();
     tape->note_output(storage, k);
-    if (storage && storage->escaped()) tape->note_content(*storage);
   }
+  try {
+    run_forward(operation, inputs, outputs);
+  } catch (...) {
+    for (const CustomOutput& output : outputs)
+      if (const auto& storage = output.array().storage())
+        storage->mutable_data();  // who knows what stands there
+    throw;
+  }
+  for (const CustomOutput& output : outputs)
+    if (const auto& storage = output.array().storage(); storage && storage->escaped())
+      tape->note_content(*storage);
 }
 
 }  // namespace nova

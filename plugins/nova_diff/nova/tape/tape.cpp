@@ -43,9 +43,7 @@ void announce() noexcept {
 struct Tape::State : TapeState {};
 
 Tape::Tape(OnOverwrite on_overwrite) : state_(std::make_shared<State>()) {
-  NOVAPHY_REQUIRE(on_overwrite == OnOverwrite::error, ErrorKind::unsupported_feature,
-                  "nova.Tape: on_overwrite=\"save\" is not in this version; use \"error\" and keep one state "
-                  "per substep");
+  state_->on_overwrite = on_overwrite;
   state_->serial = next_serial();
 }
 
@@ -82,21 +80,20 @@ bool Tape::is_open() const noexcept {
 
 namespace {
 
-std::uint32_t find_loss(const TapeState& tape, const Tensor& loss) {
+std::uint32_t find_loss(TapeState& tape, const Tensor& loss) {
   NOVAPHY_REQUIRE(!tape.open, ErrorKind::gradient_not_ready,
                   "Tape.backward: the recording is still open; call backward after the 'with' block");
   NOVAPHY_REQUIRE(!tape.records.empty(), ErrorKind::generic,
                   "Tape.backward: nothing was recorded; run the launches inside 'with nova.Tape() as tape'");
   NOVAPHY_REQUIRE(loss.dtype() == novaphy::DType::f32, ErrorKind::type, "Tape.backward: the loss is ",
                   to_string(loss.dtype()), ", float32 is wanted");
-  const std::uint32_t at = loss.storage() ? tape.table.find(loss.storage().get()) : kNone;
-  NOVAPHY_REQUIRE(at != kNone && tape.arrays[at].last_writer != kNone, ErrorKind::generic,
+  const bool is_met = loss.storage() && tape.table.find(&loss.storage()->base()) != kNone;
+  const std::uint32_t at = is_met ? tape.array_of(loss.storage()) : kNone;
+  NOVAPHY_REQUIRE(is_met && tape.arrays[at].last_writer != kNone, ErrorKind::generic,
                   "Tape.backward: the loss is not on this tape; compute it inside the recording");
-  NOVAPHY_REQUIRE(tape.arrays[at].written_version == loss.storage()->version(), ErrorKind::stale_record,
-                  "Tape: the loss, ", to_string(loss.storage()->label),
-                  ", was written outside of the recording after launch ", tape.arrays[at].last_writer, " (",
-                  tape.records[tape.arrays[at].last_writer].name(),
-                  ") had computed it. Record again.");
+  NOVAPHY_REQUIRE(tape.is_clean(at), ErrorKind::stale_record, "Tape: the loss, ",
+                  to_string(loss.storage()->label()), ", was written outside of the recording after ",
+                  launch_text(tape, tape.arrays[at].last_writer), " had computed it. Record again.");
   return at;
 }
 
@@ -123,7 +120,8 @@ void Tape::backward(const Tensor& loss, const Tensor& seed) {
 }
 
 void Tape::zero() {
-  for (const TapeArray& array : state_->arrays) Effects::now().drop_gradient(*array.storage);
+  for (const TapeArray& array : state_->arrays)
+    if (!array.storage->root()) Effects::now().drop_gradient(*array.storage);
 }
 
 void Tape::reset() {
@@ -137,13 +135,32 @@ std::size_t Tape::record_count() const noexcept {
 }
 
 std::size_t Tape::memory_bytes() const noexcept {
-  return state_->records.size() * sizeof(Record) + state_->uses.capacity() * sizeof(Use) +
+  std::size_t copies = 0;
+  for (const auto& [use, copy] : state_->saved) copies += copy->bytes();
+  return copies + state_->records.size() * sizeof(Record) + state_->uses.capacity() * sizeof(Use) +
          state_->arrays.capacity() * sizeof(TapeArray) + state_->hashes.capacity() * sizeof(HashedUse) +
          state_->table.bytes();
 }
 
 TapeReport Tape::report() const {
   return state_->report;
+}
+
+namespace {
+
+thread_local std::shared_ptr<const std::string> title;
+
+}  // namespace
+
+const std::shared_ptr<const std::string>& record_title() noexcept {
+  return title;
+}
+
+RecordName::RecordName(std::string_view name) : outer_(title) {
+  title = std::make_shared<const std::string>(outer_ ? novaphy::text(*outer_, "/", name) : std::string(name));
+}
+RecordName::~RecordName() {
+  title = std::move(outer_);
 }
 
 bool is_recording() noexcept {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +16,9 @@
 #include <vector>
 
 #include "nova/kernel/compiled.hpp"
+#include "nova/tape/array_table.hpp"
 #include "nova/tape/cotangent_pool.hpp"
+#include "nova/tape/pieces.hpp"
 #include "novaphy/nova/custom.hpp"
 #include "novaphy/nova/tape.hpp"
 
@@ -42,7 +45,8 @@ struct Record {
   std::int64_t rows = 0, domain = 0;
   std::size_t first_use = 0;  ///< inputs, then outputs
   std::uint64_t values_needed = 0;
-  std::uint64_t wanted = 0;  ///< during backward: inputs on the way to wanted arrays
+  std::uint64_t wanted = 0;                    ///< during backward: inputs on the way to wanted arrays
+  std::shared_ptr<const std::string> title{};  ///< what RecordName called it
 
   std::string_view name() const noexcept {
     return kernel ? kernel->program.name.view() : std::string_view(custom->operation->name());
@@ -50,22 +54,35 @@ struct Record {
 };
 
 inline constexpr std::size_t kNoUse = static_cast<std::size_t>(-1);
+inline constexpr std::uint64_t kNoVersion = ~std::uint64_t{0};
 
-/// An array that the recording met.
+/// A storage that the recording met: a root, or a region of one.
 struct TapeArray {
   std::shared_ptr<novaphy::Storage> storage;
+  std::uint32_t root = kNone;    ///< the array that owns the memory; itself unless this is a region
+  std::uint32_t family = kNone;  ///< of a root that has regions on this tape
   std::uint64_t written_version = 0;
-  std::uint32_t last_writer = kNone;  ///< record
+  std::uint32_t last_writer = kNone;  ///< record that wrote some of it last
   std::size_t read_unhashed =
       kNoUse;  ///< first use whose value backward needs and that could be trusted to its version
-  bool starts_as_input =
-      false;  ///< it had a value before the recording wrote it: its gradient is that value's
+  std::uint64_t needed_version = kNoVersion;  ///< the last version whose value backward needs
+  bool starts_as_input = false;               ///< roots: some of it was read before the recording wrote it
+  bool tainted = false;  ///< roots: a value of this recording came in beside the tape before the first write
   std::optional<std::uint64_t> written_hash{};  ///< what the last launch left in an escaped array
-  // during backward
+  // during backward, of roots
   float* cotangent = nullptr;
+  float* kept = nullptr;         ///< gradients of what the recording made
   bool flows = false;            ///< depends on a wanted array
-  bool kept = false;             ///< the gradient of an intermediate has been stored
   std::uint32_t cut_by = kNone;  ///< record that turned differentiable values into these integers
+
+  Range range() const noexcept { return {storage->offset(), storage->offset() + storage->bytes()}; }
+};
+
+/// What is known of the parts of a root.
+struct Family {
+  Pieces pieces;
+  std::map<std::pair<std::size_t, std::size_t>, std::uint32_t> regions{};  ///< by (offset, bytes)
+  std::size_t longest = 0;                                                 ///< bytes
 };
 
 struct HashedUse {
@@ -77,26 +94,6 @@ struct HashedUse {
 struct UnseenWrite {
   std::uint32_t array = kNone, writer = kNone, reader = kNone;
   bool view_taken = false;  ///< there is a writable view since, so nobody knows
-};
-
-/// Storage* -> index, open addressing.
-class ArrayTable {
- public:
-  /// The place of `key`; `*place == kNone` when it is new, and the caller fills it.
-  std::uint32_t& at(const novaphy::Storage* key);
-  std::uint32_t find(const novaphy::Storage* key) const noexcept;
-  void clear() { cells_.clear(), used_ = 0; }
-  std::size_t bytes() const noexcept { return cells_.capacity() * sizeof(Cell); }
-
- private:
-  struct Cell {
-    const novaphy::Storage* key = nullptr;
-    std::uint32_t index = kNone;
-  };
-  std::size_t start(const novaphy::Storage* key) const noexcept;
-  void grow();
-  std::vector<Cell> cells_;
-  std::size_t used_ = 0;
 };
 
 /// A value of this recording that reached a launch through a copy or a computation that no launch made.
@@ -112,21 +109,44 @@ class TapeState {
   void begin_record(const std::shared_ptr<const Kernel::Compiled>& kernel, std::int64_t rows,
                     std::int64_t domain);
   void begin_record(std::shared_ptr<const Custom> custom, std::uint64_t values_needed);
-  /// Undoes begin_record and the inputs noted since.
-  void drop_last_record();
   void note_number(std::uint32_t bits) { uses.push_back({kNone, bits, 0}); }
   void note_input(const std::shared_ptr<novaphy::Storage>& storage, std::size_t argument);
+  /// Before a launch writes: under OnOverwrite::save, keeps copies of what backward needs of the old content.
+  void save_before_write(const std::shared_ptr<novaphy::Storage>& storage) {
+    if (on_overwrite == OnOverwrite::save && storage) save_overwritten(storage);
+  }
+  /// After the version was raised by one; the content may still be the old one.
   void note_output(const std::shared_ptr<novaphy::Storage>& storage, std::size_t output);
   /// After the launch has run: remembers what an escaped output holds.
   void note_content(const novaphy::Storage& storage);
   /// Whether something else has written the array since the last launch that did.
   bool was_written_outside(const novaphy::Storage& storage) const;
+  /// The number of a storage on this tape. `raised`: by how much its version was raised since the last note.
+  std::uint32_t array_of(const std::shared_ptr<novaphy::Storage>& storage, std::uint64_t raised = 0);
+  /// Whether `at` holds what the recording left there, as far as versions tell.
+  bool is_clean(std::uint32_t at, std::uint64_t raised = 0) const {
+    return arrays[at].written_version + raised == arrays[at].storage->version();
+  }
+  /// Arrays of one root with bytes in common.
+  bool overlap(std::uint32_t a, std::uint32_t b) const {
+    return arrays[a].root == arrays[b].root && arrays[a].range().overlaps(arrays[b].range());
+  }
+  /// The value that a use saw: the array itself, or the copy that was saved before it was overwritten.
+  const void* value_of(const Use& use) const;
+  bool is_saved(const Use& use) const { return saved.count({use.array, use.version}) > 0; }
+  /// Which bytes of a root which record wrote, of those in `range`.
+  std::vector<Piece> pieces_of(const TapeArray& root, Range range) const;
   void reset();
+
+  OnOverwrite on_overwrite = OnOverwrite::error;
 
   std::vector<TapeArray> arrays;
   std::vector<Use> uses;
   std::deque<Record> records;
   std::vector<HashedUse> hashes;
+  std::deque<Family> families;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::shared_ptr<novaphy::Storage>>
+      saved;  ///< by array, version
   UnseenWrite unseen;
   UnseenOrigin unseen_origin;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> overlaps;  ///< arrays that share memory
@@ -139,10 +159,22 @@ class TapeState {
 
  private:
   void find_overlaps(std::uint32_t at);
+  void join_family(std::uint32_t at, std::uint64_t raised);
   void check_unseen(std::uint32_t at, std::uint64_t version, std::uint32_t reader);
-  std::uint32_t array_of(const std::shared_ptr<novaphy::Storage>& storage, bool as_input);
+  void mark_read(std::uint32_t at);
+  void write_family(std::uint32_t at, std::uint32_t record);
+  bool holds_what_was_written(std::uint32_t at) const;
+  void save_overwritten(const std::shared_ptr<novaphy::Storage>& storage);
+  void save(std::uint32_t at);
+  template <class Action>
+  void for_each_relative(std::uint32_t at, Action action) const;
   bool has_external_ = false;
 };
+
+/// The name that RecordName gives to what this thread records now; null = none.
+const std::shared_ptr<const std::string>& record_title() noexcept;
+/// "launch 3 (tet_force)", or "launch 3 (contact: tet_force)" within a RecordName.
+std::string launch_text(const TapeState& tape, std::uint32_t record);
 
 /// Throws Error(stale_record) for the first value that backward needs and that is gone.
 void check_versions(const TapeState& tape);

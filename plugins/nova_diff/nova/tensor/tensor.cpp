@@ -41,7 +41,7 @@ const Kernel& fill_kernel() {
 
 void copy_recorded(DeviceArray& target, const DeviceArray& source, const char* what) {
   NOVAPHY_REQUIRE(target.shape() == source.shape(), ErrorKind::shape_mismatch, what, ": ",
-                  target.storage() ? to_string(target.storage()->label) : "the target", " has shape ",
+                  target.storage() ? to_string(target.storage()->label()) : "the target", " has shape ",
                   to_string(target.shape()), ", the source ", to_string(source.shape()));
   require_float(target, what), require_float(source, what);
   launch(copy_kernel(), {flat(source)}, {flat(target)}, target.size());
@@ -52,7 +52,7 @@ void copy_recorded(DeviceArray& target, const DeviceArray& source, const char* w
 Tensor& Tensor::set_requires_grad(bool wanted) {
   NOVAPHY_REQUIRE(!wanted || dtype() == DType::f32, ErrorKind::type,
                   "nova.Tensor: requires_grad wants float32, this tensor is ", to_string(dtype()));
-  if (storage()) storage()->requires_grad = wanted;
+  if (storage()) storage()->set_requires_grad(wanted);
   return *this;
 }
 
@@ -65,13 +65,16 @@ std::optional<DeviceArray> grad_of(const DeviceArray& array) {
   NOVAPHY_REQUIRE(!is_recording(), ErrorKind::gradient_not_ready,
                   "nova.Tensor.grad: the recording is still open, so there is no gradient yet; read it after "
                   "Tape.backward");
-  const Slot* const slot = array.storage() ? find_slot(*array.storage()) : nullptr;
+  const Slot* const slot = array.storage() ? find_slot(array.storage()->base()) : nullptr;
   if (slot == nullptr || !slot->grad) return std::nullopt;
-  return DeviceArray(slot->grad, DType::f32, array.shape());
+  const auto& own = array.storage();
+  return DeviceArray(
+      own->root() ? novaphy::Storage::region(slot->grad, own->offset(), own->bytes()) : slot->grad,
+      DType::f32, array.shape());
 }
 
 void Tensor::zero_grad() {
-  if (storage()) Effects::now().drop_gradient(*storage());
+  if (storage()) Effects::now().drop_gradient(storage()->base());
 }
 
 float Tensor::item() const {
@@ -86,9 +89,16 @@ void Tensor::fill(float value) {
   launch(fill_kernel(), {value}, {flat(array_)}, size());
 }
 
+Tensor Tensor::reshape(const Shape& shape) const {
+  NOVAPHY_REQUIRE(shape.size() == size(), ErrorKind::shape_mismatch,
+                  "nova.Tensor.reshape: a tensor of shape ", to_string(array_.shape()), " has ", size(),
+                  " elements, shape ", to_string(shape), " has ", shape.size());
+  return Tensor(DeviceArray(storage(), dtype(), shape));
+}
+
 Tensor Tensor::detach() const {
   Tensor copy(array_.clone());
-  if (copy.storage()) copy.storage()->recording = 0;
+  if (copy.storage()) copy.storage()->set_recording(0);
   return copy;
 }
 

@@ -109,8 +109,9 @@ class CustomOutput {
 
 /// Runs the operation's forward and records it on this thread's open tape, with all that a tape checks for
 /// kernels. At most Program::kMaxArguments inputs and as many outputs. An output may be the array of an
-/// input: the input is then the value before. Throws Error(value) for two outputs over one memory; an error
-/// of forward passes unchanged and leaves no record.
+/// input: the input is then the value before. Throws Error(value) for two outputs over one memory. An
+/// error of forward passes unchanged; the outputs then count as written by somebody else, so a tape refuses
+/// to read them.
 NOVAPHY_API void apply(std::shared_ptr<const CustomOperation> operation, std::span<const CustomInput> inputs,
                        std::span<const CustomOutput> outputs);
 inline void apply(std::shared_ptr<const CustomOperation> operation, std::initializer_list<CustomInput> inputs,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "novaphy/export.hpp"
@@ -15,7 +16,7 @@ namespace nova {
 
 enum class OnOverwrite : int {
   error = 0,  ///< backward raises when a value that it needs was overwritten
-  save,       ///< keep a copy first; not in this version: Error(unsupported_feature)
+  save,       ///< the launch that is about to overwrite such a value keeps a copy of it on the tape first
 };
 
 /// What a recording knows about its leaves after backward.
@@ -44,8 +45,8 @@ class NOVAPHY_API Tape {
   /// Adds d(loss)/d(array) to the gradient of every array that requires it and that the loss depends on.
   /// `seed` may be left out when the loss has one element. May be called again: gradients add. Throws
   /// Error(gradient_not_ready) while open, Error(stale_record) when a value that was read has been
-  /// overwritten, Error(value) for a loss that is not scalar without a seed, Error when the loss is not on
-  /// the tape.
+  /// overwritten (by whom the tape could not save it from), Error(value) for a loss that is not scalar
+  /// without a seed, Error when the loss is not on the tape.
   void backward(const Tensor& loss);
   void backward(const Tensor& loss, const Tensor& seed);
 
@@ -54,7 +55,8 @@ class NOVAPHY_API Tape {
   /// Drops the records.
   void reset();
   std::size_t record_count() const noexcept;
-  /// Bytes that the recording itself holds (forward values stay in the arrays).
+  /// Bytes that the recording itself holds, copies of overwritten values among them (other forward values
+  /// stay in the arrays).
   std::size_t memory_bytes() const noexcept;
   TapeReport report() const;
 
@@ -80,6 +82,19 @@ class NOVAPHY_API TapeScope {
 
 /// True while this thread records (a tape is open and no NoGrad is alive).
 NOVAPHY_API bool is_recording() noexcept;
+
+/// What this thread records in its lifetime stands under this name in messages, reports and pictures; within
+/// another one: "outer/inner".
+class NOVAPHY_API RecordName {
+ public:
+  explicit RecordName(std::string_view name);
+  ~RecordName();
+  RecordName(const RecordName&) = delete;
+  RecordName& operator=(const RecordName&) = delete;
+
+ private:
+  std::shared_ptr<const std::string> outer_;
+};
 
 /// Launches in its lifetime are not recorded.
 class NOVAPHY_API NoGrad {

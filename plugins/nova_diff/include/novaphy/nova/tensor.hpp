@@ -38,14 +38,14 @@ class NOVAPHY_API Tensor {
   std::int64_t rows() const noexcept { return array_.rows(); }
   std::int64_t size() const noexcept { return array_.size(); }
 
-  bool requires_grad() const noexcept { return storage() && storage()->requires_grad; }
+  bool requires_grad() const noexcept { return storage() && storage()->requires_grad(); }
   /// Asks backward to keep the gradient of this array. Throws Error(type) for integer arrays.
   Tensor& set_requires_grad(bool wanted);
 
   /// The gradient that backward left; empty before any backward and where the loss did not depend on this
   /// array. Throws Error(gradient_not_ready) inside an open recording.
   std::optional<Tensor> grad() const;
-  /// Drops the gradient: grad() is empty again.
+  /// Drops the gradient: grad() is empty again. That of the whole array, also through a slice.
   void zero_grad();
 
   /// The only element. Throws Error(value) unless size is 1.
@@ -57,6 +57,14 @@ class NOVAPHY_API Tensor {
   /// Copies `source` into this memory; gradient flows back to it. Throws Error(shape_mismatch) or
   /// Error(type).
   void assign(const Tensor& source);
+
+  /// Rows [begin, end) without a copy; gradient flows through. Throws Error(index) outside of [0, rows].
+  Tensor slice_rows(std::int64_t begin, std::int64_t end) const {
+    return Tensor(array_.slice_rows(begin, end));
+  }
+  /// The same memory with another shape of as many elements; gradient flows through. Throws
+  /// Error(shape_mismatch).
+  Tensor reshape(const novaphy::Shape& shape) const;
 
   /// A copy in memory of its own; recorded, so gradient flows back through it.
   Tensor clone() const;
