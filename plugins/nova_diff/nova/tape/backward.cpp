@@ -55,7 +55,7 @@ class Backward {
   void give_back(float* buffer, std::uint32_t at) {
     tape_.pool.give_back(buffer, tape_.arrays[at].storage->bytes());
   }
-  void copy_range(float* to, const float* from, Range range) {
+  void copy_range(float* to, const float* from, ByteRange range) {
     const std::size_t first = range.begin / sizeof(float);
     Effects::now().copy(to + first, from + first, range.end - range.begin);
   }

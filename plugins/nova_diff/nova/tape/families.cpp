@@ -16,7 +16,7 @@ void TapeState::for_each_relative(std::uint32_t at, Action action) const {
   const std::uint32_t root = arrays[at].root;
   if (arrays[root].family == kNone) return;
   const Family& family = families[arrays[root].family];
-  const Range range = arrays[at].range();
+  const ByteRange range = arrays[at].range();
   if (root != at) action(root);
   const std::size_t first = range.begin > family.longest ? range.begin - family.longest : 0;
   for (auto region = family.regions.lower_bound({first, 0});
@@ -49,7 +49,7 @@ void TapeState::join_family(std::uint32_t at, std::uint64_t raised) {
 
 // `at` is being written: dirty relatives stay dirty unless all of them is overwritten.
 void TapeState::write_family(std::uint32_t at, std::uint32_t record) {
-  const Range range = arrays[at].range();
+  const ByteRange range = arrays[at].range();
   families[arrays[arrays[at].root].family].pieces.write(range, record);
   for_each_relative(at, [&](std::uint32_t other) {
     TapeArray& relative = arrays[other];
@@ -95,7 +95,7 @@ bool TapeState::was_written_outside(const Storage& storage) const {
   return storage.escaped() && arrays[at].written_hash && content_hash(storage) != *arrays[at].written_hash;
 }
 
-std::vector<Piece> TapeState::pieces_of(const TapeArray& root, Range range) const {
+std::vector<Piece> TapeState::pieces_of(const TapeArray& root, ByteRange range) const {
   if (root.family == kNone) return {{root.range(), root.last_writer, root.starts_as_input}};
   const auto within = families[root.family].pieces.within(range);
   std::vector<Piece> out(within.begin(), within.end());

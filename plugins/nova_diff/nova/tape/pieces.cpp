@@ -22,7 +22,7 @@ std::size_t Pieces::cut(std::size_t byte) {
   return at + 1;
 }
 
-void Pieces::write(Range range, std::uint32_t writer) {
+void Pieces::write(ByteRange range, std::uint32_t writer) {
   const std::size_t first = cut(range.begin), last = cut(range.end);
   std::size_t kept = first;
   for (std::size_t i = first; i < last; ++i) {
@@ -37,7 +37,7 @@ void Pieces::write(Range range, std::uint32_t writer) {
                 pieces_.begin() + static_cast<std::ptrdiff_t>(last));
 }
 
-bool Pieces::read(Range range) {
+bool Pieces::read(ByteRange range) {
   bool unwritten = false;
   for (const Piece& piece : within(range)) unwritten |= piece.writer == kNone;
   if (!unwritten) return false;
@@ -46,14 +46,14 @@ bool Pieces::read(Range range) {
   return true;
 }
 
-std::uint32_t Pieces::last_writer(Range range) const {
+std::uint32_t Pieces::last_writer(ByteRange range) const {
   std::uint32_t last = kNone;
   for (const Piece& piece : within(range))
     if (piece.writer != kNone && (last == kNone || piece.writer > last)) last = piece.writer;
   return last;
 }
 
-std::span<const Piece> Pieces::within(Range range) const {
+std::span<const Piece> Pieces::within(ByteRange range) const {
   const std::size_t first = first_after(range.begin);
   std::size_t last = first;
   while (last < pieces_.size() && pieces_[last].range.begin < range.end) ++last;

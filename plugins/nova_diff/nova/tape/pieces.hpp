@@ -11,14 +11,14 @@
 
 namespace nova {
 
-struct Range {
+struct ByteRange {
   std::size_t begin = 0, end = 0;  ///< bytes
-  bool overlaps(Range other) const noexcept { return begin < other.end && other.begin < end; }
-  bool covers(Range other) const noexcept { return begin <= other.begin && other.end <= end; }
+  bool overlaps(ByteRange other) const noexcept { return begin < other.end && other.begin < end; }
+  bool covers(ByteRange other) const noexcept { return begin <= other.begin && other.end <= end; }
 };
 
 struct Piece {
-  Range range;
+  ByteRange range;
   std::uint32_t writer = kNone;  ///< record that wrote it last
   bool read_first = false;       ///< its value from before the recording was read
 };
@@ -28,12 +28,12 @@ class Pieces {
  public:
   Pieces(std::size_t bytes, std::uint32_t writer, bool read_first)
       : pieces_{{{0, bytes}, writer, read_first}} {}
-  void write(Range range, std::uint32_t writer);
+  void write(ByteRange range, std::uint32_t writer);
   /// Returns whether some of it had no writer.
-  bool read(Range range);
-  std::uint32_t last_writer(Range range) const;
+  bool read(ByteRange range);
+  std::uint32_t last_writer(ByteRange range) const;
   /// Those that share bytes with `range`.
-  std::span<const Piece> within(Range range) const;
+  std::span<const Piece> within(ByteRange range) const;
 
  private:
   std::size_t first_after(std::size_t byte) const;

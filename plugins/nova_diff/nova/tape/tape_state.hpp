@@ -75,7 +75,7 @@ struct TapeArray {
   bool flows = false;            ///< depends on a wanted array
   std::uint32_t cut_by = kNone;  ///< record that turned differentiable values into these integers
 
-  Range range() const noexcept { return {storage->offset(), storage->offset() + storage->bytes()}; }
+  ByteRange range() const noexcept { return {storage->offset(), storage->offset() + storage->bytes()}; }
 };
 
 /// What is known of the parts of a root.
@@ -135,7 +135,7 @@ class TapeState {
   const void* value_of(const Use& use) const;
   bool is_saved(const Use& use) const { return saved.count({use.array, use.version}) > 0; }
   /// Which bytes of a root which record wrote, of those in `range`.
-  std::vector<Piece> pieces_of(const TapeArray& root, Range range) const;
+  std::vector<Piece> pieces_of(const TapeArray& root, ByteRange range) const;
   void reset();
 
   OnOverwrite on_overwrite = OnOverwrite::error;
