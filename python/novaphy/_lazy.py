@@ -115,19 +115,22 @@ def _resolve(module: str, name: str, entry: dict) -> Any:
     return value
 
 
-def lazy_module(module: str, home: str | None = None, advice: str = "") -> tuple[Callable, Callable]:
+def lazy_module(
+    module: str, home: str | None = None, advice: str = "", python: dict[str, tuple[str, ...]] | None = None
+) -> tuple[Callable, Callable]:
     """__getattr__ and __dir__ of a public module. `home` is the plugin without which none of its names exist;
-    `advice` ends the message for a name that is not available."""
+    `advice` ends the message for a name that is not available. `python` gives names that Python files of this
+    package define on top of the plugin, by file; they are there when the plugin's own names are."""
     namespace = sys.modules[module].__dict__
+    written_in_python = {name: file for file, names in (python or {}).items() for name in names}
 
     def own_names() -> list[str]:
         return [name for name in namespace if not name.startswith("_") and name not in _IMPORTED]
 
     def available() -> list[str]:
         # names that cannot load are left out: hasattr() and tab completion would raise on them
-        return sorted(
-            {*own_names(), *(name for name, entry in exports_of(module).items() if entry["can_load"])}
-        )
+        exported = {name for name, entry in exports_of(module).items() if entry["can_load"]}
+        return sorted({*own_names(), *exported, *(written_in_python if exported else ())})
 
     def missing(plugin: str, name: str) -> PluginNotAvailableError:
         return PluginNotAvailableError(f"{module}.{name}: {_core.runtime.why_not(plugin)}{advice}")
@@ -145,7 +148,11 @@ def lazy_module(module: str, home: str | None = None, advice: str = "") -> tuple
         for plugin in (_HOMES.get(module, {}).get(name), home):
             if plugin is not None and not _core.runtime.info(plugin):
                 raise missing(plugin, name)
-        raise no_attribute(module, name, [*own_names(), *exports])
+        if name in written_in_python:
+            _resolve(module, next(iter(exports)), next(iter(exports.values())))  # what it stands on, or the reason
+            namespace[name] = getattr(importlib.import_module(f"novaphy.{written_in_python[name]}"), name)
+            return namespace[name]
+        raise no_attribute(module, name, [*own_names(), *written_in_python, *exports])
 
     return __getattr__, available
 

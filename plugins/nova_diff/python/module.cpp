@@ -2,6 +2,7 @@
 // Extension _novaphy_nova: what novaphy.nova shows, and the tensor views and the loss of novaphy.diff.
 #include "bindings.hpp"
 #include "novaphy/python.hpp"
+#include "traced.hpp"
 
 NOVAPHY_PYTHON_MODULE(_novaphy_nova, m) {
   m.doc() = "Nova: tensors, tape and generated kernels.";
@@ -11,4 +12,7 @@ NOVAPHY_PYTHON_MODULE(_novaphy_nova, m) {
   nova::python::bind_backend(m);
   nova::python::bind_views(m);
   nova::python::bind_optim(m);
+  nova::python::bind_traced(m);
+  nova::python::bind_traced_functions(m);
+  nova::python::bind_kernel(m);
 }

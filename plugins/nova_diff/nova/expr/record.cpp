@@ -212,6 +212,10 @@ std::vector<std::uint32_t> Recording::end_loop() {
   return out;
 }
 
+Program& Recording::draft() noexcept {
+  return state_->program;
+}
+
 Kernel Recording::finish() {
   for (std::size_t k = 0; k < state_->written.size(); ++k)
     NOVAPHY_REQUIRE(state_->written[k], ErrorKind::trace, "kernel '", state_->program.name.view(),

@@ -279,6 +279,8 @@ class NOVAPHY_API Recording {
   /// Ends the loop; returns the nodes of the results.
   std::vector<std::uint32_t> end_loop();
   Kernel finish();
+  /// The program so far, for front ends that find out its arguments and outputs while they record.
+  Program& draft() noexcept;
 
  private:
   friend class KernelScope;
