@@ -8,7 +8,9 @@
 
 #include "nova/kernel/execute.hpp"
 #include "nova/kernel/patch_plan.hpp"
+#include "novaphy/nova/compiled_kernels.hpp"
 #include "novaphy/task_pool.hpp"
+#include "patch_kernels.hpp"
 #include "test_kernels.hpp"
 #include "tetrahedra.hpp"
 
@@ -17,13 +19,14 @@ namespace {
 
 /// Sets how kernels run for as long as it lives.
 struct Way {
-  Way(Patches patches, int threads, int vertices = 0, std::int64_t task_rows = 0, std::size_t builds = 0) {
-    set_patches(patches), set_patch_limits(vertices, task_rows), set_builds(builds);
+  Way(Patches patches, int threads, int vertices = 0, std::int64_t task_rows = 0, std::size_t builds = 0,
+      bool compiled = false) {
+    set_compiled_kernels(compiled), set_patches(patches), set_patch_limits(vertices, task_rows), set_builds(builds);
     novaphy::task_pool().set_thread_count(threads);
     set_rows_per_task(threads == 1 ? 0 : 1);  // small launches use all threads too
   }
   ~Way() {
-    set_patches(Patches::where_they_pay), set_patch_limits(0, 0), set_builds(0), set_rows_per_task(0);
+    set_compiled_kernels(true), set_patches(Patches::where_they_pay), set_patch_limits(0, 0), set_builds(0), set_rows_per_task(0);
     novaphy::task_pool().set_thread_count(threads_before);
   }
   Way(const Way&) = delete;
@@ -79,32 +82,8 @@ Mesh star_mesh() {
   return mesh;
 }
 
-/// Gathers rows of several widths, scatters to three outputs, sums to a fourth, sets a fifth.
 const Kernel& many_outputs() {
-  static const Kernel kernel = make_indexed_expr_kernel_typed_access_n(
-      {.name = "many_outputs",
-       .in = {in("x", Row::vec3).gather("corner", 4), in("m", Row::mat33).gather("corner", 2, 1),
-              in("w", Row::f32), in("k", Row::vec2).uniform()},
-       .out = {out("f", Row::vec3).scatter_sub("corner", 4),
-               out("g", Row::transform).scatter_add("corner", 2, 2),
-               out("h", Row::f32).scatter_add("corner", 1, 1), out("energy", Row::f32).sum(),
-               out("row", Row::vec2)},
-       .index = {index("corner", Row::ivec4)}},
-      [](KernelScope& k) {
-        const auto x = k.vec3s<4>("x");
-        const auto m = k.read_columns<Mat33E, 2>("m");
-        const Expr w = k.f32("w");
-        const Vec2E c = k.vec2("k");
-        std::array<Vec3E, 4> f;
-        for (std::size_t q = 0; q < 4; ++q)
-          f[q] = (x[q] - x[(q + 1) % 4]) * (w * c.x) + m[q % 2] * x[(q + 2) % 4];
-        k.write("f", f);
-        k.write("g", std::array<TransformE, 2>{TransformE{f[0], {w, c.y, x[0].x, x[1].y}},
-                                               TransformE{f[1], {x[3].z, w, m[0].m[1][1], c.x}}});
-        k.write("h", dot(x[0], x[1]) * w);
-        k.write("energy", dot(f[0], f[1]) + dot(f[2], f[3]) * c.y);
-        k.write("row", Vec2E{f[0].x + f[1].y, w * x[2].z});
-      });
+  static const Kernel kernel = make_many_outputs_kernel();
   return kernel;
 }
 
@@ -173,11 +152,14 @@ TEST_CASE(
         check_same(run_many_outputs(mesh), want,
                    novaphy::text(name, ", ", threads, " threads, ", vertices, " vertices"));
       }
-    for (std::size_t build = 1; build <= machine::builds().size(); ++build) {
-      const Way way(Patches::always, 2, 0, 0, build);
-      check_same(run_many_outputs(mesh), want,
-                 novaphy::text(name, ", build ", machine::builds()[build - 1].name));
-    }
+    for (std::size_t build = 1; build <= machine::builds().size(); ++build)
+      for (const bool compiled : {false, true})
+        for (const int threads : {1, 3}) {
+          const Way way(Patches::always, threads, 0, 0, build, compiled);
+          check_same(run_many_outputs(mesh), want,
+                     novaphy::text(name, ", ", compiled ? "compiled" : "interpreted", " for ",
+                                   machine::builds()[build - 1].name, ", ", threads, " threads"));
+        }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "nova/backend/machine.hpp"
+#include "novaphy/nova/compiled_kernels.hpp"
 
 namespace nova::machine {
 
@@ -12,6 +13,7 @@ struct Build {
   const char* name;  ///< "base", "v3", "v4"
   Run run;
   RunPatches run_patches;
+  CompiledRun CompiledKernel::*compiled;  ///< which function of a compiled kernel
 };
 
 /// The builds that this processor can run, slowest first. All give the same bits.

@@ -121,8 +121,14 @@ struct Stage {
 
 inline constexpr int kPatchVertices = 64, kPatchRows = 128;
 /// Rows of 16 bytes that one piece takes for one patch; the last one is neutral.
-constexpr int corner_rows(int columns) noexcept {
+static constexpr int corner_rows(int columns) noexcept {
   return columns * kPatchRows + 1;
+}
+
+/// Where the corner of row `row` of a patch lies: of 16 rows, those that are equal modulo 4 lie side by side, so that
+/// a vector of any width is written whole after its groups of four lanes were transposed.
+static constexpr int corner_place(int row) noexcept {
+  return (row & ~15) | (row & 3) << 2 | (row >> 2 & 3);
 }
 
 /// Numbers component .. component + count - 1 of an argument's vertex rows, as rows of 16 bytes.
@@ -144,7 +150,7 @@ struct Patch {
   const std::uint8_t* local = nullptr;     ///< [column][stride]: position in `vertices`
   const std::int32_t* targets = nullptr;   ///< four a group, -1 = none; vertices of this task alone first
   const std::uint16_t* trips = nullptr;    ///< a group: corners of its busiest vertex
-  const std::uint16_t* corners = nullptr;  ///< [trip][4]: column * stride + row, or kNeutralCorner
+  const std::uint16_t* corners = nullptr;  ///< [trip][4]: column * stride + corner_place(row), or kNeutralCorner
   std::int64_t own_corners = 0;            ///< entries of `corners` before those of the shared groups
   const std::uint32_t* shared = nullptr;   ///< four a shared group: first place among the shared corners
 };
@@ -189,10 +195,6 @@ struct Binding {
 using Run = void (*)(const Machine& machine, const Binding& binding, std::int64_t begin, std::int64_t end,
                      int lanes, float* registers);
 
-/// A compiled kernel: rows [begin, end), on a patch where `view` has one.
-using CompiledRun = void (*)(const Binding& binding, const PatchView& view, std::int64_t begin,
-                             std::int64_t end);
-
 /// Consecutive patches of one task.
 struct PatchTask {
   const Patch* patches = nullptr;
@@ -200,11 +202,12 @@ struct PatchTask {
   /// [piece]: what vertices of several tasks receive goes here, to be summed later. Null: they are summed at
   /// once, which is right when tasks run one after another.
   float* const* shared = nullptr;
-  CompiledRun compiled = nullptr;  ///< null: interpreted
+  /// Runs the rows of a patch; null: they are interpreted.
+  void (*compiled)(const Binding& binding, const PatchView& view, std::int64_t begin, std::int64_t end) = nullptr;
 };
 inline constexpr int kPatchLanes = 64;
 /// Floats that run_patches needs, 64-byte aligned.
-constexpr std::int64_t patch_workspace(const Machine& m) noexcept {
+static constexpr std::int64_t patch_workspace(const Machine& m) noexcept {
   return m.registers * kPatchLanes + m.table_count * kPatchVertices * 4 +
          m.piece_count * corner_rows(m.columns) * 4;
 }

@@ -11,6 +11,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "nova/backend/machine.hpp"
+
 namespace nova::machine {
 namespace {
 
@@ -88,6 +90,19 @@ inline void rows_of_columns(const Real* const* from, int n, Real* rows) {
   }
   for (; j < n; ++j)
     for (int k = 0; k < 4; ++k) rows[4 * j + k] = from[k][j];
+}
+
+/// Four columns of n numbers into the places that corners `first` .. `first + n - 1` have (corner_place).
+inline void corners_of_columns(const Real* const* from, int first, int n, Real* corners) {
+  int j = 0;
+  for (; j + 4 <= n && first % 4 == 0; j += 4) {
+    Quad q[4];
+    for (int k = 0; k < 4; ++k) q[k] = load_quad<4>(from[k] + j);
+    transpose(q[0], q[1], q[2], q[3]);
+    for (int k = 0; k < 4; ++k) store_quad<4>(corners + 4 * corner_place(first + j + k), q[k]);
+  }
+  for (; j < n; ++j)
+    for (int k = 0; k < 4; ++k) corners[4 * corner_place(first + j) + k] = from[k][j];
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nova/backend/machine.hpp"
+#include "novaphy/nova/compiled_kernels.hpp"
 #include "novaphy/nova/program.hpp"
 
 namespace nova {
@@ -46,6 +47,7 @@ struct Code {
   std::vector<machine::Piece> pieces;
   std::vector<machine::Table> tables;
   std::uint32_t registers = 0, row_sums = 0, loop_sums = 0;
+  const CompiledKernel* compiled = nullptr;  ///< null: the program is interpreted
 
   /// The index argument through which the program gathers and scatters, kNone when there are none or several:
   /// then the program does not run on patches. And the columns that it uses.

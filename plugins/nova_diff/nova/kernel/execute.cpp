@@ -14,6 +14,7 @@
 #endif
 
 #include "nova/kernel/patch_plan.hpp"
+#include "nova/kernel/program_hash.hpp"
 #include "nova/kernel/run_patches.hpp"
 #include "nova/kernel/scratch.hpp"
 #include "novaphy/nova/kernel.hpp"
@@ -27,6 +28,7 @@ constexpr std::int64_t kFewestPatchRows = 64;  // below, a patch saves nothing
 std::atomic<std::int64_t> rows_per_task{0};    // 0 = by cost
 std::atomic<Patches> patches_wanted{Patches::where_they_pay};
 std::atomic<std::size_t> builds_wanted{0};
+std::atomic<bool> compiled_wanted{true};
 
 /// Rounding to nearest with denormals kept, also where another library has changed the mode of this thread.
 class FloatingPointMode {
@@ -182,20 +184,32 @@ std::int64_t task_rows(const Code& code, std::int64_t rows, std::int64_t domain)
   return (kSmallestTask / operations / kLeafRows + 1) * kLeafRows;
 }
 
-/// The plan, where the launch is to run on patches.
-std::shared_ptr<const PatchPlan> plan_for(const Code& code, const void* const* arguments,
-                                          void* const* outputs, std::int64_t rows, novaphy::Storage* index) {
+/// The plan, where the launch is to run on patches. Compiled kernels always do, if anything gathers or scatters.
+std::shared_ptr<const PatchPlan> plan_for(const Code& code, bool compiled, const machine::Binding& b,
+                                          novaphy::Storage* index) {
   const Patches wanted = patches_wanted.load(std::memory_order_relaxed);
-  if (index == nullptr || code.patch_index == kNone || wanted == Patches::never) return nullptr;
-  if (rows < kFewestPatchRows && wanted != Patches::always) return nullptr;
-  auto plan = PatchPlan::of(*index, {rows, code.index_width, code.first_column, code.columns});
-  if (!plan->pays() && wanted != Patches::always) return nullptr;
-  return writes_what_it_reads(code, *plan, arguments, outputs, rows) ? nullptr : plan;
+  if (index == nullptr || code.patch_index == kNone || wanted == Patches::never || b.rows == 0) return nullptr;
+  const bool always = compiled || wanted == Patches::always;
+  if (b.rows < kFewestPatchRows && !always) return nullptr;
+  auto plan = PatchPlan::of(*index, {b.rows, code.index_width, code.first_column, code.columns});
+  if (!plan->pays() && !always) return nullptr;
+  return writes_what_it_reads(code, *plan, b.arguments, b.outputs, b.rows) ? nullptr : plan;
 }
 
 const machine::Build& build() noexcept {
   const std::size_t wanted = builds_wanted.load(std::memory_order_relaxed);
   return wanted == 0 ? machine::fastest() : machine::builds()[std::min(wanted, machine::builds().size()) - 1];
+}
+
+CompiledRun compiled_run(const Code& code) noexcept {
+  const bool wanted = code.compiled != nullptr && compiled_wanted.load(std::memory_order_relaxed);
+  return wanted ? code.compiled->*build().compiled : nullptr;
+}
+
+void run_compiled_rows(CompiledRun compiled, const Code& code, const machine::Binding& shared, std::int64_t begin,
+                       std::int64_t end) {
+  const RunningSums sums(code, shared);
+  compiled(sums.binding(), {}, begin, end);
 }
 
 }  // namespace
@@ -214,20 +228,25 @@ void execute(const Code& code, const void* const* arguments, void* const* output
              std::int64_t domain, novaphy::Storage* index) {
   const FloatingPointMode mode;
   Workspace work(code, arguments, outputs, rows, domain);
+  const CompiledRun compiled = compiled_run(code);
   const std::int64_t grain = std::max<std::int64_t>(task_rows(code, rows, domain), 1);
-  if (const auto plan = plan_for(code, arguments, outputs, rows, index)) {
-    const auto run_task = [&](const machine::PatchTask& task) {
+  if (const auto plan = plan_for(code, compiled != nullptr, work.binding(), index)) {
+    run_plan(code, *plan, work.binding(), rows > grain, [&](machine::PatchTask task) {
       const FloatingPointMode worker_mode;
       const RunningSums sums(code, work.binding());
       const Lease memory(static_cast<std::size_t>(machine::patch_workspace(code.machine())));
+      task.compiled = compiled;
       build().run_patches(code.machine(), sums.binding(), task, memory.data());
-    };
-    run_plan(code, *plan, work.binding(), rows > grain, run_task);
+    });
   } else {
+    const bool by_rows = compiled != nullptr && code.patch_index == kNone;
     work.stage(code);
     novaphy::parallel_for(rows, grain, [&](std::int64_t begin, std::int64_t end) {
       const FloatingPointMode worker_mode;
-      run_rows(build().run, lanes_for(rows), code, work.binding(), begin, end);
+      if (by_rows)
+        run_compiled_rows(compiled, code, work.binding(), begin, end);
+      else
+        run_rows(build().run, lanes_for(rows), code, work.binding(), begin, end);
     });
     finish_scatters(code, work.binding());
   }
@@ -244,8 +263,16 @@ void set_builds(std::size_t count) noexcept {
   builds_wanted.store(count, std::memory_order_relaxed);
 }
 
+bool set_compiled_kernels(bool wanted) noexcept {
+  compiled_wanted.store(wanted, std::memory_order_relaxed);
+  return wanted && has_compiled_kernels();
+}
+bool compiled_kernels_wanted() noexcept {
+  return compiled_wanted.load(std::memory_order_relaxed);
+}
+
 const char* backend_name() noexcept {
-  return "interpreter";
+  return compiled_kernels_wanted() && has_compiled_kernels() ? "aot" : "interpreter";
 }
 
 }  // namespace nova

@@ -141,8 +141,8 @@ void PatchPlan::Builder::add_patch(std::int64_t begin, std::int64_t end) {
       auto& list = next_shared_[static_cast<std::size_t>(v)] == kNone ? own : shared;
       std::uint8_t& place = place_[static_cast<std::size_t>(v)];
       if (place == kNowhere) place = static_cast<std::uint8_t>(list.size()), list.push_back({v, {}});
-      list[place].rows.push_back(
-          static_cast<std::uint16_t>(static_cast<std::int32_t>(q) * stride + (e - begin)));
+      list[place].rows.push_back(static_cast<std::uint16_t>(
+          static_cast<std::int32_t>(q) * stride + machine::corner_place(static_cast<int>(e - begin))));
     }
   // the busiest first, so that four neighbours share one number of trips
   for (auto* const list : {&own, &shared})

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes lowered code as C++ over the vectors of nova/backend/block.hpp.
+#pragma once
+
+#include <string>
+
+#include "nova/kernel/code.hpp"
+
+namespace nova::aot {
+
+/// A function `name(Binding, PatchView, begin, end)`. Throws Error(unsupported_feature), naming the program, for an
+/// operation or an access that compiled kernels do not have.
+std::string function_text(const Code& code, const char* program, const std::string& name);
+
+}  // namespace nova::aot

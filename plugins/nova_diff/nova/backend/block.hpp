@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compiled kernels are written with: a number of as many rows as the instruction set holds, and how such numbers
+// reach memory. Included by generated sources once for each instruction set.
+//
+// Everything is in an anonymous namespace and uses nothing of the standard library: two instruction sets must not
+// share a function.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "nova/backend/machine.hpp"
+#include "nova/backend/quads.hpp"
+#include "nova/backend/sums.hpp"
+
+namespace nova::machine {
+namespace {
+
+#define NOVA_INLINE inline __attribute__((always_inline))
+
+#if defined(__AVX512F__)
+constexpr int kLanes = 16;
+#elif defined(__AVX2__)
+constexpr int kLanes = 8;
+#else
+constexpr int kLanes = 4;
+#endif
+typedef float F __attribute__((vector_size(4 * kLanes), may_alias));
+typedef float UnalignedF __attribute__((vector_size(4 * kLanes), may_alias, aligned(4)));
+typedef std::int32_t I __attribute__((vector_size(4 * kLanes), may_alias));
+typedef std::uint32_t U __attribute__((vector_size(4 * kLanes), may_alias));
+
+NOVA_INLINE F constant(std::uint32_t bits) {
+  return (F)(U{} + bits);
+}
+NOVA_INLINE F minimum(F a, F b) {
+  return ((a < b) | (b != b)) ? a : b;
+}
+NOVA_INLINE F maximum(F a, F b) {
+  return ((a > b) | (b != b)) ? a : b;
+}
+NOVA_INLINE F zmul(F a, F b) {
+  return (a == F{}) ? F{} : a * b;
+}
+NOVA_INLINE F zdiv(F a, F b) {
+  return (a == F{}) ? F{} : a / b;
+}
+
+// In each group of four lanes: columns to rows, which is also rows to columns.
+#if defined(__AVX512F__)
+NOVA_INLINE F fma(F a, F b, F c) {
+  return _mm512_fmadd_ps(a, b, c);
+}
+NOVA_INLINE F root(F a) {
+  return _mm512_sqrt_ps(a);
+}
+NOVA_INLINE F join(const Quad* q) {  // q[0], q[4], q[8], q[12]
+  const __m512 low = _mm512_insertf32x4(_mm512_castps128_ps512(q[0]), q[4], 1);
+  return _mm512_insertf32x4(_mm512_insertf32x4(low, q[8], 2), q[12], 3);
+}
+NOVA_INLINE void transpose_groups(F (&v)[4]) {
+  const __m512 a = _mm512_unpacklo_ps(v[0], v[1]), b = _mm512_unpacklo_ps(v[2], v[3]);
+  const __m512 c = _mm512_unpackhi_ps(v[0], v[1]), d = _mm512_unpackhi_ps(v[2], v[3]);
+  v[0] = _mm512_shuffle_ps(a, b, 0x44), v[1] = _mm512_shuffle_ps(a, b, 0xEE);
+  v[2] = _mm512_shuffle_ps(c, d, 0x44), v[3] = _mm512_shuffle_ps(c, d, 0xEE);
+}
+#elif defined(__AVX2__)
+NOVA_INLINE F fma(F a, F b, F c) {
+  return _mm256_fmadd_ps(a, b, c);
+}
+NOVA_INLINE F root(F a) {
+  return _mm256_sqrt_ps(a);
+}
+NOVA_INLINE F join(const Quad* q) {  // q[0], q[4]
+  return _mm256_insertf128_ps(_mm256_castps128_ps256(q[0]), q[4], 1);
+}
+NOVA_INLINE void transpose_groups(F (&v)[4]) {
+  const __m256 a = _mm256_unpacklo_ps(v[0], v[1]), b = _mm256_unpacklo_ps(v[2], v[3]);
+  const __m256 c = _mm256_unpackhi_ps(v[0], v[1]), d = _mm256_unpackhi_ps(v[2], v[3]);
+  v[0] = _mm256_shuffle_ps(a, b, 0x44), v[1] = _mm256_shuffle_ps(a, b, 0xEE);
+  v[2] = _mm256_shuffle_ps(c, d, 0x44), v[3] = _mm256_shuffle_ps(c, d, 0xEE);
+}
+#else
+NOVA_INLINE F fma(F a, F b, F c) {
+  F out;
+  for (int k = 0; k < kLanes; ++k) out[k] = __builtin_fmaf(a[k], b[k], c[k]);
+  return out;
+}
+NOVA_INLINE F root(F a) {
+  F out;
+  for (int k = 0; k < kLanes; ++k) out[k] = __builtin_sqrtf(a[k]);
+  return out;
+}
+NOVA_INLINE F join(const Quad* q) {
+  return q[0];
+}
+NOVA_INLINE void transpose_groups(F (&v)[4]) {
+  transpose(v[0], v[1], v[2], v[3]);
+}
+#endif
+
+/// kLanes rows at most: [row, row + n), and in a loop the domain index s.
+struct Block {
+  NOVA_INLINE Block(const Binding& binding, const PatchView& patch_view, std::int64_t first, std::int64_t end)
+      : b(binding), view(patch_view), row(first), n(end - first < kLanes ? static_cast<int>(end - first) : kLanes) {}
+
+  // Numbers component .. component + N - 1 of the row of an argument that each row of the block sees. A row behind
+  // the last one is the last one again.
+  template <int N>
+  NOVA_INLINE void read_row(int argument, int width, int component, F* to) const {
+    read_rows<N>(argument, width, component, row, to);
+  }
+  template <int N>
+  NOVA_INLINE void read_pair(int argument, int width, int component, F* to) const {
+    read_rows<N>(argument, width, component, row + s * b.rows, to);
+  }
+  template <int N>
+  NOVA_INLINE void read_uniform(int argument, int component, F* to) const {
+    read_one<N>(static_cast<const Real*>(b.arguments[argument]) + component, to);
+  }
+  template <int N>
+  NOVA_INLINE void read_domain(int argument, int width, int component, F* to) const {
+    read_one<N>(static_cast<const Real*>(b.arguments[argument]) + s * width + component, to);
+  }
+  template <int N>
+  NOVA_INLINE void read_gather_pair(int argument, int width, int component, int index, int index_width, int column,
+                                    F* to) const {
+    const Real* const from = static_cast<const Real*>(b.arguments[argument]) + component;
+    const Word* const at =
+        static_cast<const Word*>(b.arguments[index]) + (row + s * b.rows) * index_width + column;
+    read<N>([&](int j) {
+      const std::int64_t target = static_cast<std::int32_t>(at[j * index_width]);
+      return target < 0 ? static_cast<const Real*>(kNoRow) : from + target * width;
+    }, to);
+  }
+  template <int N>
+  NOVA_INLINE void read_patch(int table, int column, F* to) const {
+    const std::uint8_t* const local = view.patch->local + column * view.patch->stride + (row - view.patch->first);
+    const Real* const rows = view.tables + table * kPatchVertices * 4;
+    load<4>([=](int j) { return rows + 4 * local[j]; }, to);
+  }
+
+  NOVA_INLINE void set(int output, int width, int component, F x) const {
+    Word* const to = static_cast<Word*>(b.outputs[output]) + row * width + component;
+    for (int j = 0; j < n; ++j) to[j * width] = reinterpret_cast<const Word*>(&x)[j];
+  }
+  NOVA_INLINE void add(int output, int width, int component, F x) const { add_rows(output, width, component, row, x); }
+  NOVA_INLINE void add_pair(int output, int width, int component, F x) const {
+    add_rows(output, width, component, row + s * b.rows, x);
+  }
+  NOVA_INLINE void sum_row(std::int64_t slot, F x) const {
+    add_to_leaf(b, slot, row, n, reinterpret_cast<const Real*>(&x));
+  }
+  NOVA_INLINE void sum_loop(std::int64_t slot, F x) const {
+    add_to_leaf(b, b.row_sums + slot * b.domain + s, row, n, reinterpret_cast<const Real*>(&x));
+  }
+  NOVA_INLINE void corner(int piece, int column, int columns, F x, F y, F z, F w) const {
+    F v[4] = {x, y, z, w};
+    transpose_groups(v);
+    const std::int64_t at = row - view.patch->first, block = at / 16 * 16;
+    Real* const to = view.corners + (piece * corner_rows(columns) + column * view.patch->stride + block) * 4;
+    for (int k = 0; k < 4; ++k) *reinterpret_cast<UnalignedF*>(to + 4 * (4 * k + (at - block) / 4)) = v[k];
+  }
+
+  const Binding& b;
+  const PatchView& view;
+  std::int64_t row, s = 0;
+  int n;
+
+ private:
+  static constexpr Real kNoRow[4] = {};
+
+  template <int N, class At>
+  static NOVA_INLINE void load(At at, F* to) {
+    Quad q[kLanes];
+    for (int j = 0; j < kLanes; ++j) q[j] = load_quad<N>(at(j));
+    F v[4] = {join(q), join(q + 1), join(q + 2), join(q + 3)};
+    transpose_groups(v);
+    for (int k = 0; k < N; ++k) to[k] = v[k];
+  }
+  template <int N, class At>
+  NOVA_INLINE void read(At at, F* to) const {
+    if (n == kLanes)
+      load<N>(at, to);
+    else
+      load<N>([&](int j) { return at(j < n ? j : n - 1); }, to);
+  }
+  template <int N>
+  NOVA_INLINE void read_rows(int argument, int width, int component, std::int64_t first, F* to) const {
+    const Real* const from = static_cast<const Real*>(b.arguments[argument]) + first * width + component;
+    if (N == 1 && width == 1 && n == kLanes)
+      to[0] = *reinterpret_cast<const UnalignedF*>(from);
+    else
+      read<N>([&](int j) { return from + j * width; }, to);
+  }
+  template <int N>
+  NOVA_INLINE void read_one(const Real* from, F* to) const {
+    for (int k = 0; k < N; ++k) to[k] = constant(reinterpret_cast<const Word*>(from)[k]);
+  }
+  NOVA_INLINE void add_rows(int output, int width, int component, std::int64_t first, F x) const {
+    Real* const to = static_cast<Real*>(b.outputs[output]) + first * width + component;
+    for (int j = 0; j < n; ++j) to[j * width] += x[j];
+  }
+};
+
+#undef NOVA_INLINE
+
+}  // namespace
+}  // namespace nova::machine
