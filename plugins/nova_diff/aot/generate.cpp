@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generator: records a plugin's stock kernels and writes them as C++, a source for each instruction set and a
-// table. Arguments: a folder, the name of the table, then instruction sets ("base", "v3", "v4").
+// The generator: records a plugin's stock kernels and writes them as C++, a source for each instruction set
+// and a table. Arguments: a folder, the name of the table, then instruction sets ("base", "v3", "v4").
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -17,7 +17,9 @@
 namespace nova::aot {
 namespace {
 
-constexpr const char* kNotice = "// SPDX-License-Identifier: Apache-2.0\n// Written by the build; see novaphy/nova/compiled_kernels.hpp.\n";
+constexpr const char* kNotice =
+    "// SPDX-License-Identifier: Apache-2.0\n// Written by the build; see "
+    "novaphy/nova/compiled_kernels.hpp.\n";
 
 struct Function {
   std::uint64_t program = 0;
@@ -48,15 +50,20 @@ void write(const std::string& path, const std::string& text) {
   std::ofstream file(path);
   file << text;
   file.close();
-  NOVAPHY_REQUIRE(file.good(), novaphy::ErrorKind::generic, "novaphy_generate_kernels: could not write '", path, "'");
+  NOVAPHY_REQUIRE(file.good(), novaphy::ErrorKind::generic, "novaphy_generate_kernels: could not write '",
+                  path, "'");
 }
 
-std::string source_of(const std::vector<Function>& functions, const std::string& table, const std::string& set) {
+std::string source_of(const std::vector<Function>& functions, const std::string& table,
+                      const std::string& set) {
   std::string text = kNotice;
   text += "#include \"nova/backend/block.hpp\"\n\nnamespace nova::machine {\nnamespace {\n\n";
   for (const Function& f : functions) text += f.text + "\n";
-  text += "}  // namespace\n\nusing Compiled = void (*)(const Binding&, const PatchView&, std::int64_t, std::int64_t);\n";
-  text += "extern const Compiled " + table + "_" + set + "[];\nconst Compiled " + table + "_" + set + "[] = {";
+  text +=
+      "}  // namespace\n\nusing Compiled = void (*)(const Binding&, const PatchView&, std::int64_t, "
+      "std::int64_t);\n";
+  text +=
+      "extern const Compiled " + table + "_" + set + "[];\nconst Compiled " + table + "_" + set + "[] = {";
   for (const Function& f : functions) text += f.name + ", ";
   return text + "};\n\n}  // namespace nova::machine\n";
 }
@@ -73,14 +80,17 @@ std::string table_of(const std::vector<Function>& functions, const std::string& 
       text += ", ." + set + " = nova::machine::" + table + "_" + set + "[" + std::to_string(k) + "]";
     text += "},\n";
   }
-  return text + "};\n\n[[maybe_unused]] const bool added = (nova::add_compiled_kernels(kernels), true);\n\n}  // namespace\n";
+  return text +
+         "};\n\n[[maybe_unused]] const bool added = (nova::add_compiled_kernels(kernels), true);\n\n}  // "
+         "namespace\n";
 }
 
 int run(std::span<const std::string> arguments) {
   const std::string &folder = arguments[0], &table = arguments[1];
   const std::span<const std::string> sets = arguments.subspan(2);
   const std::vector<Function> functions = functions_of(stock_kernels());
-  for (const std::string& set : sets) write(folder + "/" + table + "_" + set + ".cpp", source_of(functions, table, set));
+  for (const std::string& set : sets)
+    write(folder + "/" + table + "_" + set + ".cpp", source_of(functions, table, set));
   write(folder + "/" + table + "_table.cpp", table_of(functions, table, sets));
   return 0;
 }

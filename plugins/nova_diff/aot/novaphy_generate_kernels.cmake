@@ -9,7 +9,8 @@ function(novaphy_generate_kernels target table)
   set(generator novaphy_generate_${table})
   add_executable(${generator} "${NOVAPHY_NOVA_DIR}/aot/generate.cpp" "${NOVAPHY_NOVA_DIR}/aot/write_source.cpp" ${arg_SOURCES})
   novaphy_compile_rules(${generator})
-  target_include_directories(${generator} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+  target_include_directories(${generator} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}"
+    "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
   target_link_libraries(${generator} PRIVATE novaphy_nova_objects novaphy_runtime ${arg_LINK})
   set_target_properties(${generator} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/generate")
 

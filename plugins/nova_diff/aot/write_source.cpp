@@ -2,6 +2,7 @@
 #include "aot/write_source.hpp"
 
 #include <sstream>
+#include <string_view>
 
 #include "novaphy/error.hpp"
 
@@ -13,7 +14,7 @@ using machine::From;
 using machine::Instruction;
 using machine::To;
 
-/// The expression of one operation: A, B, C stand for its operands, capitals before them for their type.
+/// The expression of one operation; A, B and C stand for its operands.
 const char* pattern(Do op) {
   // clang-format off
   switch (op) {
@@ -66,8 +67,8 @@ class Writer {
   void store(const machine::Store& s);
   void corner(const machine::Corner& c);
   [[noreturn]] void refuse(const char* what) const {
-    novaphy::fail(novaphy::ErrorKind::unsupported_feature, "novaphy_generate_kernels: program '", program_, "' has ",
-                  what, ", which compiled kernels do not have; leave it to the interpreter");
+    novaphy::fail(novaphy::ErrorKind::unsupported_feature, "novaphy_generate_kernels: program '", program_,
+                  "' has ", what, ", which compiled kernels do not have; leave it to the interpreter");
   }
   static std::string r(std::uint32_t reg) { return "r" + std::to_string(reg); }
 
@@ -77,7 +78,8 @@ class Writer {
 };
 
 void Writer::constants() {
-  for (const machine::Constant& c : code_.constants) out_ << "  " << r(c.reg) << " = constant(" << c.bits << "u);\n";
+  for (const machine::Constant& c : code_.constants)
+    out_ << "  " << r(c.reg) << " = constant(" << c.bits << "u);\n";
   if (code_.uniforms.empty()) return;
   out_ << "  {\n  const Block k(b, view, begin, end);\n";
   for (const machine::Load& l : code_.uniforms) load(l);
@@ -89,11 +91,19 @@ void Writer::load(const machine::Load& l) {
   const auto component = static_cast<int>(l.component), count = static_cast<int>(l.count);
   out_ << "  k.";
   switch (l.from) {
-    case From::row: out_ << "read_row<" << count << ">(" << argument << ", " << width << ", " << component; break;
-    case From::pair: out_ << "read_pair<" << count << ">(" << argument << ", " << width << ", " << component; break;
+    case From::row:
+      out_ << "read_row<" << count << ">(" << argument << ", " << width << ", " << component;
+      break;
+    case From::pair:
+      out_ << "read_pair<" << count << ">(" << argument << ", " << width << ", " << component;
+      break;
     case From::value:
-    case From::uniform: out_ << "read_uniform<" << count << ">(" << argument << ", " << component; break;
-    case From::domain: out_ << "read_domain<" << count << ">(" << argument << ", " << width << ", " << component; break;
+    case From::uniform:
+      out_ << "read_uniform<" << count << ">(" << argument << ", " << component;
+      break;
+    case From::domain:
+      out_ << "read_domain<" << count << ">(" << argument << ", " << width << ", " << component;
+      break;
     case From::gather_row:
       if (code_.patch_index == kNone) refuse("gathers through several indices");
       out_ << "read_patch<" << count << ">(" << l.table << ", " << static_cast<int>(l.local);
@@ -114,24 +124,31 @@ void Writer::instruction(const Instruction& x) {
   const char* const expression = pattern(x.op);
   if (expression == nullptr) refuse("an operation that is more than a few instructions");
   out_ << "  " << r(x.d) << " = ";
-  for (const char* c = expression; *c != 0; ++c) switch (*c) {
-      case 'A': out_ << r(x.a); break;
-      case 'B': out_ << r(x.b); break;
-      case 'C': out_ << r(x.c); break;
-      default: out_ << *c;
-    }
+  for (const char c : std::string_view(expression))
+    out_ << (c == 'A' ? r(x.a) : c == 'B' ? r(x.b) : c == 'C' ? r(x.c) : std::string(1, c));
   out_ << ";\n";
 }
 
 void Writer::store(const machine::Store& s) {
   const char* how = nullptr;
   switch (s.to) {
-    case To::set: how = "set"; break;
-    case To::add: how = "add"; break;
-    case To::add_pair: how = "add_pair"; break;
-    case To::sum_row: how = "sum_row"; break;
-    case To::sum_loop: how = "sum_loop"; break;
-    case To::staged_loop: refuse("a scatter inside of a loop");
+    case To::set:
+      how = "set";
+      break;
+    case To::add:
+      how = "add";
+      break;
+    case To::add_pair:
+      how = "add_pair";
+      break;
+    case To::sum_row:
+      how = "sum_row";
+      break;
+    case To::sum_loop:
+      how = "sum_loop";
+      break;
+    case To::staged_loop:
+      refuse("a scatter inside of a loop");
   }
   out_ << "  k." << how << "(";
   if (s.to == To::sum_row || s.to == To::sum_loop)

@@ -19,17 +19,23 @@
 namespace nova::test {
 namespace {
 
-/// All arrays of one execution of a program: filled by chance, sized for `rows` rows, `domain` and `vertices`.
+/// All arrays of one execution of a program: filled by chance, sized for `rows` rows, `domain` and
+/// `vertices`.
 struct Arrays {
   Arrays(const Program& program, std::int64_t rows, std::int64_t domain, std::int64_t vertices) {
     std::mt19937 rng(17);
     const auto count = [&](Reach reach) {
       switch (reach) {
-        case Reach::row: return rows;
-        case Reach::domain: return domain;
-        case Reach::pair: return rows * domain;
-        case Reach::gather: return vertices;
-        default: return std::int64_t{1};
+        case Reach::row:
+          return rows;
+        case Reach::domain:
+          return domain;
+        case Reach::pair:
+          return rows * domain;
+        case Reach::gather:
+          return vertices;
+        default:
+          return std::int64_t{1};
       }
     };
     for (const Argument& a : program.arguments) {
@@ -54,7 +60,8 @@ struct Arrays {
 };
 
 /// The outputs of a program after one execution.
-std::vector<std::vector<std::uint32_t>> run(const Code& code, Arrays arrays, std::int64_t rows, std::int64_t domain) {
+std::vector<std::vector<std::uint32_t>> run(const Code& code, Arrays arrays, std::int64_t rows,
+                                            std::int64_t domain) {
   std::vector<const void*> arguments;
   std::vector<void*> outputs;
   for (const auto& a : arrays.arguments) arguments.push_back(a.data());
@@ -91,8 +98,8 @@ void check_program(const Program& program, const Code& code) {
           for (std::size_t i = 0; i < want[k].size(); ++i)
             if (got[k][i] != want[k][i] && !(is_nan(got[k][i]) && is_nan(want[k][i])))
               FAIL(program.name.view(), ", ", rows, " rows, ", vertices, " vertices, build ",
-                   machine::builds()[build - 1].name, ", output ", k, ", number ", i, ": ", number_of(got[k][i]),
-                   ", want ", number_of(want[k][i]));
+                   machine::builds()[build - 1].name, ", output ", k, ", number ", i, ": ",
+                   number_of(got[k][i]), ", want ", number_of(want[k][i]));
       }
       set_builds(0);
     }
@@ -139,10 +146,11 @@ TEST_CASE("the generator refuses what compiled kernels do not have, naming progr
        .out = {out("z", Row::f32)},
        .index = {index("i"), index("j")}},
       [](KernelScope& k) { k.write("z", k.f32("x") + k.f32("y")); });
-  check_error(ErrorKind::unsupported_feature,
-              "novaphy_generate_kernels: program 'two_ways' has gathers through several indices, which compiled "
-              "kernels do not have; leave it to the interpreter",
-              [&] { aot::function_text(kernel.compiled()->code, "two_ways", "f"); });
+  check_error(
+      ErrorKind::unsupported_feature,
+      "novaphy_generate_kernels: program 'two_ways' has gathers through several indices, which compiled "
+      "kernels do not have; leave it to the interpreter",
+      [&] { aot::function_text(kernel.compiled()->code, "two_ways", "f"); });
 }
 
 }  // namespace nova::test

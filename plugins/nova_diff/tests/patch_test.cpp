@@ -21,12 +21,14 @@ namespace {
 struct Way {
   Way(Patches patches, int threads, int vertices = 0, std::int64_t task_rows = 0, std::size_t builds = 0,
       bool compiled = false) {
-    set_compiled_kernels(compiled), set_patches(patches), set_patch_limits(vertices, task_rows), set_builds(builds);
+    set_compiled_kernels(compiled), set_patches(patches), set_patch_limits(vertices, task_rows),
+        set_builds(builds);
     novaphy::task_pool().set_thread_count(threads);
     set_rows_per_task(threads == 1 ? 0 : 1);  // small launches use all threads too
   }
   ~Way() {
-    set_compiled_kernels(true), set_patches(Patches::where_they_pay), set_patch_limits(0, 0), set_builds(0), set_rows_per_task(0);
+    set_compiled_kernels(true), set_patches(Patches::where_they_pay), set_patch_limits(0, 0), set_builds(0),
+        set_rows_per_task(0);
     novaphy::task_pool().set_thread_count(threads_before);
   }
   Way(const Way&) = delete;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compiled kernels are written with: a number of as many rows as the instruction set holds, and how such numbers
-// reach memory. Included by generated sources once for each instruction set.
+// What compiled kernels are written with: a number of as many rows as the instruction set holds, and how such
+// numbers reach memory. Included by generated sources once for each instruction set.
 //
-// Everything is in an anonymous namespace and uses nothing of the standard library: two instruction sets must not
-// share a function.
+// Everything is in an anonymous namespace and uses nothing of the standard library: two instruction sets must
+// not share a function.
 #pragma once
 
 #include <cstdint>
@@ -105,10 +105,13 @@ NOVA_INLINE void transpose_groups(F (&v)[4]) {
 /// kLanes rows at most: [row, row + n), and in a loop the domain index s.
 struct Block {
   NOVA_INLINE Block(const Binding& binding, const PatchView& patch_view, std::int64_t first, std::int64_t end)
-      : b(binding), view(patch_view), row(first), n(end - first < kLanes ? static_cast<int>(end - first) : kLanes) {}
+      : b(binding),
+        view(patch_view),
+        row(first),
+        n(end - first < kLanes ? static_cast<int>(end - first) : kLanes) {}
 
-  // Numbers component .. component + N - 1 of the row of an argument that each row of the block sees. A row behind
-  // the last one is the last one again.
+  // Numbers component .. component + N - 1 of the row of an argument that each row of the block sees. A row
+  // behind the last one is the last one again.
   template <int N>
   NOVA_INLINE void read_row(int argument, int width, int component, F* to) const {
     read_rows<N>(argument, width, component, row, to);
@@ -126,19 +129,22 @@ struct Block {
     read_one<N>(static_cast<const Real*>(b.arguments[argument]) + s * width + component, to);
   }
   template <int N>
-  NOVA_INLINE void read_gather_pair(int argument, int width, int component, int index, int index_width, int column,
-                                    F* to) const {
+  NOVA_INLINE void read_gather_pair(int argument, int width, int component, int index, int index_width,
+                                    int column, F* to) const {
     const Real* const from = static_cast<const Real*>(b.arguments[argument]) + component;
     const Word* const at =
         static_cast<const Word*>(b.arguments[index]) + (row + s * b.rows) * index_width + column;
-    read<N>([&](int j) {
-      const std::int64_t target = static_cast<std::int32_t>(at[j * index_width]);
-      return target < 0 ? static_cast<const Real*>(kNoRow) : from + target * width;
-    }, to);
+    read<N>(
+        [&](int j) {
+          const std::int64_t target = static_cast<std::int32_t>(at[j * index_width]);
+          return target < 0 ? static_cast<const Real*>(kNoRow) : from + target * width;
+        },
+        to);
   }
   template <int N>
   NOVA_INLINE void read_patch(int table, int column, F* to) const {
-    const std::uint8_t* const local = view.patch->local + column * view.patch->stride + (row - view.patch->first);
+    const std::uint8_t* const local =
+        view.patch->local + column * view.patch->stride + (row - view.patch->first);
     const Real* const rows = view.tables + table * kPatchVertices * 4;
     load<4>([=](int j) { return rows + 4 * local[j]; }, to);
   }
@@ -147,7 +153,9 @@ struct Block {
     Word* const to = static_cast<Word*>(b.outputs[output]) + row * width + component;
     for (int j = 0; j < n; ++j) to[j * width] = reinterpret_cast<const Word*>(&x)[j];
   }
-  NOVA_INLINE void add(int output, int width, int component, F x) const { add_rows(output, width, component, row, x); }
+  NOVA_INLINE void add(int output, int width, int component, F x) const {
+    add_rows(output, width, component, row, x);
+  }
   NOVA_INLINE void add_pair(int output, int width, int component, F x) const {
     add_rows(output, width, component, row + s * b.rows, x);
   }

@@ -125,8 +125,8 @@ static constexpr int corner_rows(int columns) noexcept {
   return columns * kPatchRows + 1;
 }
 
-/// Where the corner of row `row` of a patch lies: of 16 rows, those that are equal modulo 4 lie side by side, so that
-/// a vector of any width is written whole after its groups of four lanes were transposed.
+/// Where the corner of row `row` of a patch lies: of 16 rows, those that are equal modulo 4 lie side by side,
+/// so that a vector of any width is written whole after its groups of four lanes were transposed.
 static constexpr int corner_place(int row) noexcept {
   return (row & ~15) | (row & 3) << 2 | (row >> 2 & 3);
 }
@@ -147,12 +147,13 @@ struct Patch {
   std::int32_t rows = 0, stride = 0;                                 ///< stride: rows, rounded up to 16
   std::int32_t vertex_count = 0, own_groups = 0, shared_groups = 0;  ///< groups of four targets
   const std::int32_t* vertices = nullptr;                            ///< -1: a row of zeros
-  const std::uint8_t* local = nullptr;     ///< [column][stride]: position in `vertices`
-  const std::int32_t* targets = nullptr;   ///< four a group, -1 = none; vertices of this task alone first
-  const std::uint16_t* trips = nullptr;    ///< a group: corners of its busiest vertex
-  const std::uint16_t* corners = nullptr;  ///< [trip][4]: column * stride + corner_place(row), or kNeutralCorner
-  std::int64_t own_corners = 0;            ///< entries of `corners` before those of the shared groups
-  const std::uint32_t* shared = nullptr;   ///< four a shared group: first place among the shared corners
+  const std::uint8_t* local = nullptr;    ///< [column][stride]: position in `vertices`
+  const std::int32_t* targets = nullptr;  ///< four a group, -1 = none; vertices of this task alone first
+  const std::uint16_t* trips = nullptr;   ///< a group: corners of its busiest vertex
+  const std::uint16_t* corners =
+      nullptr;                   ///< [trip][4]: column * stride + corner_place(row), or kNeutralCorner
+  std::int64_t own_corners = 0;  ///< entries of `corners` before those of the shared groups
+  const std::uint32_t* shared = nullptr;  ///< four a shared group: first place among the shared corners
 };
 inline constexpr std::uint16_t kNeutralCorner = 0xFFFF;
 
@@ -203,7 +204,8 @@ struct PatchTask {
   /// once, which is right when tasks run one after another.
   float* const* shared = nullptr;
   /// Runs the rows of a patch; null: they are interpreted.
-  void (*compiled)(const Binding& binding, const PatchView& view, std::int64_t begin, std::int64_t end) = nullptr;
+  void (*compiled)(const Binding& binding, const PatchView& view, std::int64_t begin,
+                   std::int64_t end) = nullptr;
 };
 inline constexpr int kPatchLanes = 64;
 /// Floats that run_patches needs, 64-byte aligned.

@@ -184,11 +184,13 @@ std::int64_t task_rows(const Code& code, std::int64_t rows, std::int64_t domain)
   return (kSmallestTask / operations / kLeafRows + 1) * kLeafRows;
 }
 
-/// The plan, where the launch is to run on patches. Compiled kernels always do, if anything gathers or scatters.
+/// The plan, where the launch is to run on patches. Compiled kernels always do, if anything gathers or
+/// scatters.
 std::shared_ptr<const PatchPlan> plan_for(const Code& code, bool compiled, const machine::Binding& b,
                                           novaphy::Storage* index) {
   const Patches wanted = patches_wanted.load(std::memory_order_relaxed);
-  if (index == nullptr || code.patch_index == kNone || wanted == Patches::never || b.rows == 0) return nullptr;
+  if (index == nullptr || code.patch_index == kNone || wanted == Patches::never || b.rows == 0)
+    return nullptr;
   const bool always = compiled || wanted == Patches::always;
   if (b.rows < kFewestPatchRows && !always) return nullptr;
   auto plan = PatchPlan::of(*index, {b.rows, code.index_width, code.first_column, code.columns});
@@ -206,8 +208,8 @@ CompiledRun compiled_run(const Code& code) noexcept {
   return wanted ? code.compiled->*build().compiled : nullptr;
 }
 
-void run_compiled_rows(CompiledRun compiled, const Code& code, const machine::Binding& shared, std::int64_t begin,
-                       std::int64_t end) {
+void run_compiled_rows(CompiledRun compiled, const Code& code, const machine::Binding& shared,
+                       std::int64_t begin, std::int64_t end) {
   const RunningSums sums(code, shared);
   compiled(sums.binding(), {}, begin, end);
 }

@@ -12,7 +12,8 @@ struct Hash {
   std::uint64_t value = 0xCBF29CE484222325ull;
   template <class... Numbers>
   void add(Numbers... numbers) noexcept {
-    ((value = (value ^ static_cast<std::uint64_t>(numbers)) * 0x9E3779B97F4A7C15ull, value ^= value >> 29), ...);
+    ((value = (value ^ static_cast<std::uint64_t>(numbers)) * 0x9E3779B97F4A7C15ull, value ^= value >> 29),
+     ...);
   }
 };
 
