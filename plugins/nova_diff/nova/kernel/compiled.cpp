@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "nova/expr/passes.hpp"
+#include "nova/grad/forward.hpp"
 #include "nova/grad/reverse.hpp"
 #include "nova/kernel/program_hash.hpp"
 
@@ -69,6 +70,18 @@ const Adjoint& Kernel::Compiled::adjoint(std::uint64_t wanted, std::uint64_t see
   owner_ = std::move(made);
   first_.store(owner_.get(), std::memory_order_release);
   return *owner_;
+}
+
+const Tangent& Kernel::Compiled::tangent(const Adjoint* of, std::uint64_t moving) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& known : tangents_)
+    if (known->of == of && known->moving == moving) return *known;
+  Program made = forward(of == nullptr ? program : of->program, moving);
+  verify(made);
+  Code lowered = lower(made);
+  tangents_.push_back(
+      std::make_unique<const Tangent>(Tangent{of, moving, std::move(made), std::move(lowered)}));
+  return *tangents_.back();
 }
 
 std::uint64_t Kernel::Compiled::values_needed() const {

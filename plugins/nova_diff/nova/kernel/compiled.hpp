@@ -22,6 +22,14 @@ struct Adjoint {
   std::unique_ptr<Adjoint> next;
 };
 
+/// The tangent program of a kernel or of one of its adjoints.
+struct Tangent {
+  const Adjoint* of = nullptr;  ///< null = the kernel itself
+  std::uint64_t moving = 0;     ///< arguments with a tangent
+  Program program;
+  Code code;
+};
+
 /// An array that is reached through columns of an index argument.
 struct IndexUse {
   std::uint32_t index = 0, first_column = 0, columns = 1;
@@ -34,6 +42,8 @@ struct Kernel::Compiled : LaunchSignature {
 
   /// The adjoint for these masks; made on first need. Any thread.
   const Adjoint& adjoint(std::uint64_t wanted, std::uint64_t seeded) const;
+  /// The tangent program of the kernel (`of` null) or of its adjoint; made on first need. Any thread.
+  const Tangent& tangent(const Adjoint* of, std::uint64_t moving) const;
   /// Bit i: some adjoint reads the value of argument i, so it must still be there at backward.
   std::uint64_t values_needed() const;
 
@@ -45,6 +55,7 @@ struct Kernel::Compiled : LaunchSignature {
   const Adjoint* find(std::uint64_t wanted, std::uint64_t seeded) const;
   mutable std::mutex mutex_;
   mutable std::unique_ptr<Adjoint> owner_;
+  mutable std::vector<std::unique_ptr<const Tangent>> tangents_;
   mutable std::atomic<const Adjoint*> first_{nullptr};
   mutable std::atomic<std::uint64_t> needed_{0};
   mutable std::atomic<bool> needed_known_{false};

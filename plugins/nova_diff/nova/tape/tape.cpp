@@ -42,6 +42,10 @@ void announce() noexcept {
 
 struct Tape::State : TapeState {};
 
+TapeState& state_of(Tape& tape) noexcept {
+  return *tape.state_;
+}
+
 Tape::Tape(OnOverwrite on_overwrite) : state_(std::make_shared<State>()) {
   state_->on_overwrite = on_overwrite;
   state_->serial = next_serial();

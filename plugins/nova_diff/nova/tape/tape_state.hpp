@@ -176,6 +176,8 @@ const std::shared_ptr<const std::string>& record_title() noexcept;
 /// "launch 3 (tet_force)", or "launch 3 (contact: tet_force)" within a RecordName.
 std::string launch_text(const TapeState& tape, std::uint32_t record);
 
+TapeState& state_of(Tape& tape) noexcept;
+
 /// Throws Error(stale_record) for the first value that backward needs and that is gone.
 void check_versions(const TapeState& tape);
 

@@ -14,6 +14,8 @@
 
 namespace nova {
 
+class TapeState;
+
 enum class OnOverwrite : int {
   error = 0,  ///< backward raises when a value that it needs was overwritten
   save,       ///< the launch that is about to overwrite such a value keeps a copy of it on the tape first
@@ -63,6 +65,7 @@ class NOVAPHY_API Tape {
   struct State;
 
  private:
+  friend TapeState& state_of(Tape& tape) noexcept;
   std::shared_ptr<State> state_;  // held by the recording thread too, until it closes
 };
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory with tangents: what Nova does to memory is done to the tangents of that memory as well.
+//
+// Tangents live beside the memory that they belong to, by address, and an absent one is zero. Along a closed
+// recording they are carried forward launch by launch; a backward that runs under these effects carries those
+// of its cotangents too, which makes products with Hessians without a second implementation of backward.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "nova/tape/effects.hpp"
+#include "nova/tape/tape_state.hpp"
+
+namespace nova {
+
+class TangentEffects final : public Effects {
+ public:
+  TangentEffects() : before_(&now()) { replace(this); }
+  ~TangentEffects() { replace(before_); }
+  TangentEffects(const TangentEffects&) = delete;
+  TangentEffects& operator=(const TangentEffects&) = delete;
+
+  /// Makes [memory, memory + bytes) known, with the tangent zero unless it has one.
+  void add(const void* memory, std::size_t bytes);
+  /// The tangent at an address; null = zero, or not known.
+  const float* find(const void* memory) const;
+  /// The same, made of zeros where there is none. The address must be known.
+  float* make(const void* memory);
+  /// Carries the tangents of a recorded launch from its inputs to its outputs.
+  void carry(const TapeState& tape, const Record& record);
+  /// The tangents of gradients that backward has stored, by array.
+  const std::vector<float>* gradient_tangent(const novaphy::Storage& array) const;
+
+  // A backward runs here.
+  void run(const KernelRun& kernel) override;
+  void run(const CustomRun& custom) override;
+  void zero(void* to, std::size_t bytes) override;
+  void set(float* to, float value) override;
+  void copy(void* to, const void* from, std::size_t bytes) override;
+  void store_gradient(novaphy::Storage& array, const float* cotangent, GradientStore how,
+                      std::uint64_t recording) override;
+  void drop_gradient(novaphy::Storage&) override {}
+
+ private:
+  struct Block {
+    std::size_t bytes = 0;
+    std::vector<float> tangent;  ///< empty = zero
+  };
+  const Block* block_of(const void* memory, std::size_t& offset) const;
+  void clear(const void* memory, std::size_t bytes);
+  const void* value_of(const TapeState& tape, const Use& use, const float*& tangent);
+  float* written_tangent(const novaphy::Storage& storage, bool moves, bool adds);
+
+  Effects* const before_;
+  std::map<const std::byte*, Block> blocks_;
+  std::map<const novaphy::Storage*, std::vector<float>> gradients_;
+};
+
+}  // namespace nova
