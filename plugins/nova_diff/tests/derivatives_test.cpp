@@ -242,6 +242,20 @@ TEST_CASE("custom operations take part in forward mode and Hessians, or are refu
   CHECK(std::string(error.what()).find("squares") != std::string::npos);
 }
 
+TEST_CASE("Hessians through values that a tape saved before they were overwritten, and through slices, are right") {
+  Tensor x = scalars({1, 2, 3}, true), y = scalars({0, 0, 0}), loss;
+  Tape tape(OnOverwrite::save);
+  {
+    const TapeScope scope(tape);
+    launch(square(), {x}, {y}, 3);
+    launch(square(), {y}, {y}, 3);
+    loss = sum(Tensor(y.array().slice_rows(1, 3)));  // x^4 of the last two
+  }
+  const std::array<Tensor, 1> inputs{x}, direction{scalars({1, 10, 1})};
+  CHECK(jvp(tape, inputs, direction, std::array<Tensor, 1>{loss})[0].item() == 32 * 10 + 108);
+  CHECK(values(hvp(tape, loss, inputs, direction)[0]) == std::vector<float>{0, 48 * 10, 108});
+}
+
 TEST_CASE("forward mode says what is wrong with what it is given") {
   Tensor x = scalars({1, 2}, true), y = scalars({0, 0});
   Tape tape;
