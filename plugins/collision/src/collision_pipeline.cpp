@@ -73,6 +73,7 @@ void CollisionPipeline::collide(const SimState& state, Contacts& contacts) {
 }
 
 void CollisionPipeline::collide_within(const SimState& state, Contacts& contacts, float soft_contact_margin) {
+  refuse_in_capture("CollisionPipeline.collide");
   const collision::OneThread::Entry entry(one_thread_, "CollisionPipeline.collide", "pipeline");
   require_finite_margin(soft_contact_margin);
   NOVAPHY_REQUIRE(

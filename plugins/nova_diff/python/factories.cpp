@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "novaphy/nova/capture.hpp"
 #include "novaphy/nova/tensor.hpp"
 #include "novaphy/python.hpp"
 #include "novaphy/python_arrays.hpp"
@@ -59,12 +60,16 @@ Tensor filled(const ShapeArgument& shape, double number, DType dtype, const py::
                     "nova.full: an integer tensor is filled with 0 or 1, or made with "
                     "nova.tensor from an integer array; ",
                     value, " was given");
-    if (dtype == DType::f32)
+    if (dtype == DType::f32 && is_capturing())
+      out.fill(value);
+    else if (dtype == DType::f32)
       std::fill_n(out.array().write<float>().data(), out.size(), value);
     else if (dtype == DType::u8)
       std::fill_n(out.array().write<std::uint8_t>().data(), out.size(), std::uint8_t{1});
+    else if (dtype == DType::u32)
+      std::fill_n(out.array().write<std::uint32_t>().data(), out.size(), 1u);
     else
-      std::fill_n(static_cast<std::uint32_t*>(out.storage()->mutable_data()), out.size(), 1u);
+      std::fill_n(out.array().write<std::int32_t>().data(), out.size(), 1);
   }
   return out.set_requires_grad(requires_grad);
 }

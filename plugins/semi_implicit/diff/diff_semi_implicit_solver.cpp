@@ -104,6 +104,7 @@ void DiffSemiImplicitSolver::skip_or_refuse() {
 
 void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const Control*,
                                   const Contacts* contacts, float dt) {
+  refuse_in_capture("DiffSemiImplicitSolver.step (supports_graph_capture is False)");
   const collision::OneThread::Entry entry(one_thread_, "DiffSemiImplicitSolver.step", "solver");
   std::optional<nova::NoGrad> no_grad;
   if (forward_only) no_grad.emplace();

@@ -101,6 +101,7 @@ void SolverSemiImplicit::check_model() {
 
 void SolverSemiImplicit::step(SimState& state_in, SimState& state_out, const Control*,
                               const Contacts* contacts, float dt) {
+  refuse_in_capture("SolverSemiImplicit.step (supports_graph_capture is False)");
   const collision::OneThread::Entry entry(one_thread_, "SolverSemiImplicit.step", "solver");
   check_model();
   semi_implicit::check_step("SolverSemiImplicit.step", *model_, state_in, state_out, contacts, dt);

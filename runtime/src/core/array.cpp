@@ -90,11 +90,18 @@ void DeviceArray::join_open_recording() noexcept {
   if (storage_) storage_->set_recording(open_recording() == kNoRecording ? 0 : open_recording());
 }
 
+void DeviceArray::fail_captured_write() const {
+  fail_in_capture("a write from the host into " +
+                  (storage_ ? to_string(storage_->label()) : std::string("an empty array")));
+}
+
 void DeviceArray::zero() {
+  if (is_capturing()) fail_captured_write();
   if (storage_) std::memset(storage_->mutable_data(), 0, bytes());
 }
 
 void DeviceArray::copy_from(const DeviceArray& source) {
+  if (is_capturing()) fail_captured_write();
   const std::string self = storage_ ? to_string(storage_->label()) : "an empty array";
   NOVAPHY_REQUIRE(source.dtype_ == dtype_, ErrorKind::type, self, " has dtype ", to_string(dtype_),
                   ": got an array of dtype ", to_string(source.dtype_));
@@ -108,14 +115,27 @@ void DeviceArray::copy_from(const DeviceArray& source) {
   storage_->set_recording(recording);
 }
 
-void DeviceArray::assign_bytes(const void* source, std::size_t count) {
+void DeviceArray::copy_bytes(const void* source, std::size_t count) {
   NOVAPHY_REQUIRE(count == bytes(), ErrorKind::shape_mismatch,
                   storage_ ? to_string(storage_->label()) : "an empty array", " of shape ", to_string(shape_),
                   " and dtype ", to_string(dtype_), " takes ", bytes(), " bytes: got ", count);
   if (count > 0) std::memcpy(storage_->mutable_data(), source, count);
 }
 
+void DeviceArray::assign_bytes(const void* source, std::size_t count) {
+  if (is_capturing()) fail_captured_write();
+  copy_bytes(source, count);
+}
+
+void DeviceArray::fill_new(const void* source, std::size_t count) {
+  copy_bytes(source, count);
+  if (is_capturing()) capture_listener()->filled_from_host(*storage_);
+}
+
 DeviceArray DeviceArray::clone() const {
+  if (is_capturing())
+    fail_in_capture("DeviceArray.clone of " +
+                    (storage_ ? to_string(storage_->label()) : std::string("an empty array")));
   if (!storage_) return *this;
   DeviceArray out(dtype_, shape_, device());
   std::memcpy(out.storage_->data_without_version(), storage_->data(), bytes());

@@ -109,6 +109,7 @@ std::shared_ptr<Storage> Storage::allocate(Device device, std::size_t bytes) {
   storage->bytes_ = bytes;
   storage->device_ = device;
   storage->has_slack_ = true;
+  if (is_capturing()) capture_listener()->allocated(storage);
   return storage;
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "novaphy/capture.hpp"
 #include "novaphy/device.hpp"
 #include "novaphy/error.hpp"
 #include "novaphy/export.hpp"
@@ -230,7 +231,7 @@ class NOVAPHY_API DeviceArray {
   template <class T>
   static DeviceArray from(std::span<const T> values, Shape shape) {
     DeviceArray out(dtype_of<T>::value, shape);
-    out.assign_bytes(values.data(), values.size_bytes());
+    out.fill_new(values.data(), values.size_bytes());
     return out;
   }
 
@@ -251,10 +252,11 @@ class NOVAPHY_API DeviceArray {
     check_view<T>();
     return {static_cast<const T*>(storage_ ? storage_->data() : nullptr), bytes() / sizeof(T)};
   }
-  /// The same, writable; raises the version.
+  /// The same, writable; raises the version. Throws Error(capture) while this thread captures, as do all writes below.
   template <class T>
   std::span<T> write() {
     check_view<T>();
+    if (is_capturing()) [[unlikely]] fail_captured_write();
     return {static_cast<T*>(storage_ ? storage_->mutable_data() : nullptr), bytes() / sizeof(T)};
   }
 
@@ -297,6 +299,9 @@ class NOVAPHY_API DeviceArray {
     std::swap(dtype_, other.dtype_);
   }
   [[noreturn]] void fail_view(std::size_t element) const;
+  [[noreturn]] void fail_captured_write() const;
+  void fill_new(const void* source, std::size_t count);
+  void copy_bytes(const void* source, std::size_t count);
   std::shared_ptr<Storage> storage_;
   Shape shape_{0};
   DType dtype_ = DType::f32;

@@ -94,6 +94,7 @@ namespace detail {
 /// more.
 inline py::array numpy_on(const DeviceArray& array, bool writable) {
   require_cpu(array, "numpy()");
+  refuse_in_capture("numpy(), the values of an array on the host");
   const std::shared_ptr<Storage>& storage = array.storage();
   std::vector<py::ssize_t> shape;
   for (const std::int64_t extent : array.shape().extents()) shape.push_back(static_cast<py::ssize_t>(extent));
@@ -133,6 +134,7 @@ inline py::object numpy_copy_or_view(const DeviceArray& array, const py::object&
 /// The value of `__array_interface__`: read-only, version 3.
 inline py::dict array_interface(const DeviceArray& array) {
   require_cpu(array, "__array_interface__");
+  refuse_in_capture("__array_interface__, the values of an array on the host");
   static constexpr const char* kTypes[] = {"<f4", "<i4", "<u4", "|u1"};
   py::dict out;
   out["version"] = 3;
@@ -206,6 +208,7 @@ inline py::capsule dlpack_copy(const DeviceArray& own, bool versioned) {
 /// BufferError for a device on which the array does not lie.
 inline py::capsule dlpack_capsule(const DeviceArray& array, const py::object& max_version,
                                   const py::object& dl_device, const py::object& copy) {
+  refuse_in_capture("__dlpack__, the values of an array for another library");
   const py::tuple here = dlpack_device(array);
   if (!dl_device.is_none() && !here.equal(dl_device))
     throw py::buffer_error(text("__dlpack__: ", describe(array), " lies on DLPack device ",

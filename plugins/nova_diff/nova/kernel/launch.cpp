@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-#include "nova/kernel/compiled.hpp"
+#include "nova/kernel/launch.hpp"
 #include "nova/tape/effects.hpp"
 #include "nova/tape/tape_state.hpp"
 #include "nova/tensor/slot.hpp"
@@ -118,6 +118,8 @@ void search_index(const Kernel::Compiled& kernel, const IndexUse& use, const Dev
   }
 }
 
+}  // namespace
+
 void check_indices(const Kernel::Compiled& kernel, std::span<const Operand> inputs,
                    std::span<const Operand> outputs) {
   for (const IndexUse& use : kernel.index_uses) {
@@ -130,6 +132,8 @@ void check_indices(const Kernel::Compiled& kernel, std::span<const Operand> inpu
     search_index(kernel, use, index, name, target.rows());
   }
 }
+
+namespace {
 
 // A row that is written as the launch goes must not be read by another row.
 void check_sharing(const Kernel::Compiled& kernel, std::span<const Operand> inputs,

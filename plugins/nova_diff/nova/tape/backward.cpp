@@ -294,7 +294,7 @@ void Backward::store_gradients() {
     if (gradient != nullptr) {
       // what an earlier recording left beside a value that it made was the gradient of another value
       const bool ours = array.starts_as_input || slot_of(*array.storage).grad_tape == tape_.serial;
-      Effects::now().store_gradient(*array.storage, gradient, ours ? GradientStore::add : GradientStore::anew,
+      Effects::now().store_gradient(array.storage, gradient, ours ? GradientStore::add : GradientStore::anew,
                                     tape_.serial);
     } else if (array.starts_as_input) {
       tape_.report.leaves_without_path.push_back(to_string(array.storage->label()));
@@ -308,9 +308,11 @@ void Backward::run(std::uint32_t loss, const novaphy::DeviceArray* seed) {
   float* const start = cotangent(loss);
   if (seed == nullptr)
     Effects::now().set(start, 1.0f);
-  else if (seed->bytes() > 0)
+  else if (seed->bytes() > 0) {
+    Effects::now().read(seed->storage());
     Effects::now().copy(start, seed->storage()->data(),
                         seed->bytes());  // the loss may be the first rows of its memory
+  }
   for (std::size_t r = tape_.records.size(); r-- > 0;)
     run_record(tape_.records[r], static_cast<std::uint32_t>(r));
   store_gradients();

@@ -36,7 +36,8 @@ float* CotangentPool::take(std::size_t bytes) {
       next_ = static_cast<std::byte*>(std::aligned_alloc(kAlignment, left_));
       NOVAPHY_REQUIRE(next_ != nullptr, novaphy::ErrorKind::generic,
                       "nova: out of memory: could not allocate ", left_, " bytes for cotangents");
-      slabs_.emplace_back(next_);
+      slabs_.emplace_back(next_, [](std::byte* p) { std::free(p); });
+      Effects::now().keep(slabs_.back());
     }
     buffer = reinterpret_cast<float*>(next_);
     next_ += block, left_ -= block;

@@ -17,16 +17,13 @@ class CotangentPool {
   void clear() { sizes_.clear(), slabs_.clear(), left_ = 0; }
 
  private:
-  struct Free {
-    void operator()(std::byte* p) const { std::free(p); }
-  };
   struct Size {
     std::size_t bytes;
     std::vector<float*> free;
   };
   Size& size_class(std::size_t bytes);
   std::vector<Size> sizes_;  // few: one per distinct array size
-  std::vector<std::unique_ptr<std::byte, Free>> slabs_;
+  std::vector<std::shared_ptr<std::byte>> slabs_;
   std::byte* next_ = nullptr;
   std::size_t left_ = 0;
 };

@@ -17,13 +17,18 @@ class AtOnce final : public Effects {
   void zero(void* to, std::size_t bytes) override { std::memset(to, 0, bytes); }
   void set(float* to, float value) override { *to = value; }
   void copy(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
-  void store_gradient(novaphy::Storage& array, const float* cotangent, GradientStore how,
-                      std::uint64_t recording) override {
-    store_gradient_now(array, cotangent, how, recording);
+  void store_gradient(const std::shared_ptr<novaphy::Storage>& array, const float* cotangent,
+                      GradientStore how, std::uint64_t recording) override {
+    store_gradient_now(*array, cotangent, how, recording);
   }
-  void drop_gradient(novaphy::Storage& array) override {
-    if (Slot* const slot = find_slot(array)) slot->grad.reset();
+  void drop_gradient(const std::shared_ptr<novaphy::Storage>& array) override {
+    if (Slot* const slot = find_slot(*array)) slot->grad.reset();
   }
+  void read_gradient(const std::shared_ptr<novaphy::Storage>&) override {}
+  void read(const std::shared_ptr<novaphy::Storage>&) override {}
+  void keep(std::shared_ptr<void>) override {}
+  void opened(const std::shared_ptr<TapeState>&) override {}
+  std::uint64_t capture() const noexcept override { return 0; }
 };
 
 AtOnce at_once;

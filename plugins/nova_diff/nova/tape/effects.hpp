@@ -57,15 +57,30 @@ class Effects {
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   /// Adds the cotangent to the gradient of the array; where there is none, or `how` is anew, it becomes the
   /// gradient.
-  virtual void store_gradient(novaphy::Storage& array, const float* cotangent, GradientStore how,
-                              std::uint64_t recording) = 0;
-  virtual void drop_gradient(novaphy::Storage& array) = 0;
+  virtual void store_gradient(const std::shared_ptr<novaphy::Storage>& array, const float* cotangent,
+                              GradientStore how, std::uint64_t recording) = 0;
+  virtual void drop_gradient(const std::shared_ptr<novaphy::Storage>& array) = 0;
+  /// What follows reads the gradient of the array, which has one.
+  virtual void read_gradient(const std::shared_ptr<novaphy::Storage>& array) = 0;
+  /// What follows reads the array through its address.
+  virtual void read(const std::shared_ptr<novaphy::Storage>& array) = 0;
+  /// Memory that effects were given addresses into; it must outlive them.
+  virtual void keep(std::shared_ptr<void> memory) = 0;
+  /// A tape was opened.
+  virtual void opened(const std::shared_ptr<class TapeState>& tape) = 0;
+  /// Non-zero for the effects of a capture, which runs nothing: its number.
+  virtual std::uint64_t capture() const noexcept = 0;
 
  protected:
   ~Effects() = default;
   /// Replaces the effects of this thread; null = those that act at once.
   static void replace(Effects* effects) noexcept;
 };
+
+/// What owns the memory, and so the gradient: the root of a region.
+inline const std::shared_ptr<novaphy::Storage>& base_of(const std::shared_ptr<novaphy::Storage>& storage) {
+  return storage->root() ? storage->root() : storage;
+}
 
 /// Runs at once.
 void run_now(const KernelRun& kernel);

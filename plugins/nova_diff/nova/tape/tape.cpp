@@ -61,9 +61,14 @@ Tape::~Tape() {
 void Tape::open() {
   NOVAPHY_REQUIRE(open_tape == nullptr || !open_tape->open, ErrorKind::generic,
                   "nova.Tape: this thread records on a tape already; close that one first");
+  const std::uint64_t capture = Effects::now().capture();
+  NOVAPHY_REQUIRE(state_->records.empty() || state_->capture == capture, ErrorKind::capture,
+                  "nova.Tape: the tape holds launches from before the capture; reset it, or open a new one");
   NOVAPHY_REQUIRE(!state_->open.exchange(true), ErrorKind::generic,
                   "nova.Tape: another thread records on this tape; use one tape a thread");
   state_->first_of_block = state_->records.size();
+  state_->capture = capture;
+  Effects::now().opened(state_);
   open_tape = state_.get();
   open_tape_owner = state_;
   announce();
@@ -87,6 +92,13 @@ namespace {
 std::uint32_t find_loss(TapeState& tape, const Tensor& loss) {
   NOVAPHY_REQUIRE(!tape.open, ErrorKind::gradient_not_ready,
                   "Tape.backward: the recording is still open; call backward after the 'with' block");
+  const std::uint64_t capture = Effects::now().capture();
+  NOVAPHY_REQUIRE(tape.capture == capture || capture != 0, ErrorKind::capture,
+                  "Tape.backward: the recording was captured, so its launches have not run and belong to the graph; "
+                  "call backward inside the capture");
+  NOVAPHY_REQUIRE(tape.capture == capture, ErrorKind::capture,
+                  "Tape.backward: the recording was made before the capture, which could not see its arrays change; "
+                  "record inside the capture");
   NOVAPHY_REQUIRE(!tape.records.empty(), ErrorKind::generic,
                   "Tape.backward: nothing was recorded; run the launches inside 'with nova.Tape() as tape'");
   NOVAPHY_REQUIRE(loss.dtype() == novaphy::DType::f32, ErrorKind::type, "Tape.backward: the loss is ",
@@ -125,13 +137,14 @@ void Tape::backward(const Tensor& loss, const Tensor& seed) {
 
 void Tape::zero() {
   for (const TapeArray& array : state_->arrays)
-    if (!array.storage->root()) Effects::now().drop_gradient(*array.storage);
+    if (!array.storage->root()) Effects::now().drop_gradient(array.storage);
 }
 
 void Tape::reset() {
   NOVAPHY_REQUIRE(!state_->open, ErrorKind::generic, "nova.Tape: close the tape before reset");
   state_->reset();
   state_->serial = next_serial();
+  state_->capture = 0;
 }
 
 std::size_t Tape::record_count() const noexcept {

@@ -154,6 +154,7 @@ class TapeState {
   ArrayTable table;
   CotangentPool pool;
   std::uint64_t serial = 0;  ///< which recording wrote a gradient
+  std::uint64_t capture = 0;  ///< the capture that the launches were made in, 0 = none: they ran
   std::atomic<bool> open = false;
   TapeReport report;
 

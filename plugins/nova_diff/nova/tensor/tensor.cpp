@@ -68,19 +68,21 @@ std::optional<DeviceArray> grad_of(const DeviceArray& array) {
   const Slot* const slot = array.storage() ? find_slot(array.storage()->base()) : nullptr;
   if (slot == nullptr || !slot->grad) return std::nullopt;
   const auto& own = array.storage();
+  Effects::now().read_gradient(base_of(own));
   return DeviceArray(
       own->root() ? novaphy::Storage::region(slot->grad, own->offset(), own->bytes()) : slot->grad,
       DType::f32, array.shape());
 }
 
 void Tensor::zero_grad() {
-  if (storage()) Effects::now().drop_gradient(storage()->base());
+  if (storage()) Effects::now().drop_gradient(base_of(storage()));
 }
 
 float Tensor::item() const {
   NOVAPHY_REQUIRE(size() == 1, ErrorKind::value, "nova.Tensor.item: the tensor has shape ",
                   to_string(shape()), ", one element is wanted");
   require_float(array_, "nova.Tensor.item");
+  novaphy::refuse_in_capture("nova.Tensor.item");
   return array_.read<float>()[0];
 }
 
@@ -97,8 +99,14 @@ Tensor Tensor::reshape(const Shape& shape) const {
 }
 
 Tensor Tensor::detach() const {
-  Tensor copy(array_.clone());
-  if (copy.storage()) copy.storage()->set_recording(0);
+  if (dtype() != DType::f32 || !storage()) {
+    Tensor copy(array_.clone());
+    if (copy.storage()) copy.storage()->set_recording(0);
+    return copy;
+  }
+  const NoGrad not_recorded;
+  Tensor copy(shape(), dtype(), array_.device());
+  copy.assign(*this);
   return copy;
 }
 

@@ -345,6 +345,7 @@ class Operand {
 
   const novaphy::DeviceArray* array() const noexcept { return array_; }
   std::uint32_t bits() const noexcept { return bits_; }
+  const std::uint32_t* bits_address() const noexcept { return &bits_; }
   bool is_float() const noexcept { return is_float_; }
 
  private:
