@@ -4,6 +4,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <mutex>
+
 namespace nova::python {
 
 namespace py = pybind11;
@@ -14,5 +16,10 @@ void bind_tape(py::module_& m);
 void bind_backend(py::module_& m);
 void bind_views(py::module_& m);
 void bind_optim(py::module_& m);
+void bind_capture(py::module_& m);
+
+/// Held by whatever walks over records or gradients without the GIL: two threads that share a tape, or whose
+/// tapes share an array, go one after the other.
+std::mutex& one_at_a_time();
 
 }  // namespace nova::python

@@ -15,4 +15,5 @@ NOVAPHY_PYTHON_MODULE(_novaphy_nova, m) {
   nova::python::bind_traced(m);
   nova::python::bind_traced_functions(m);
   nova::python::bind_kernel(m);
+  nova::python::bind_capture(m);
 }

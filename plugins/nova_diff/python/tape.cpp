@@ -23,13 +23,6 @@ std::unique_ptr<Tape> make_tape(const std::string& on_overwrite) {
   return std::make_unique<Tape>(on_overwrite == "save" ? OnOverwrite::save : OnOverwrite::error);
 }
 
-/// Held by whatever walks over records or gradients without the GIL: two threads that share a tape, or whose
-/// tapes share an array, go one after the other.
-std::mutex& one_at_a_time() {
-  static std::mutex mutex;
-  return mutex;
-}
-
 void run_backward(Tape& self, const Tensor& loss, const std::optional<Tensor>& grad) {
   const py::gil_scoped_release unlocked;
   const std::lock_guard alone(one_at_a_time());
@@ -63,6 +56,11 @@ struct NoGradContext {
 };
 
 }  // namespace
+
+std::mutex& one_at_a_time() {
+  static std::mutex mutex;
+  return mutex;
+}
 
 void bind_tape(py::module_& m) {
   py::class_<TapeReport>(m, "TapeReport", "What a recording knows after backward.")

@@ -93,12 +93,14 @@ std::uint32_t find_loss(TapeState& tape, const Tensor& loss) {
   NOVAPHY_REQUIRE(!tape.open, ErrorKind::gradient_not_ready,
                   "Tape.backward: the recording is still open; call backward after the 'with' block");
   const std::uint64_t capture = Effects::now().capture();
-  NOVAPHY_REQUIRE(tape.capture == capture || capture != 0, ErrorKind::capture,
-                  "Tape.backward: the recording was captured, so its launches have not run and belong to the graph; "
-                  "call backward inside the capture");
-  NOVAPHY_REQUIRE(tape.capture == capture, ErrorKind::capture,
-                  "Tape.backward: the recording was made before the capture, which could not see its arrays change; "
-                  "record inside the capture");
+  NOVAPHY_REQUIRE(
+      tape.capture == capture || capture != 0, ErrorKind::capture,
+      "Tape.backward: the recording was captured, so its launches have not run and belong to the graph; "
+      "call backward inside the capture");
+  NOVAPHY_REQUIRE(
+      tape.capture == capture, ErrorKind::capture,
+      "Tape.backward: the recording was made before the capture, which could not see its arrays change; "
+      "record inside the capture");
   NOVAPHY_REQUIRE(!tape.records.empty(), ErrorKind::generic,
                   "Tape.backward: nothing was recorded; run the launches inside 'with nova.Tape() as tape'");
   NOVAPHY_REQUIRE(loss.dtype() == novaphy::DType::f32, ErrorKind::type, "Tape.backward: the loss is ",
