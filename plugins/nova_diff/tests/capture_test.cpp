@@ -313,6 +313,50 @@ TEST_CASE("a custom operation is captured, forward and backward") {
   CHECK(gradient(x) == std::vector<float>{18});
 }
 
+TEST_CASE("slices are captured, of arrays from before and of those that the graph owns") {
+  Tensor x = scalars({1, 2, 3, 4}, true), loss;
+  const auto step = [&] {
+    Tape tape;
+    {
+      TapeScope scope(tape);
+      const Tensor parts(Shape{4});
+      launch(square(), {x.array().slice_rows(0, 2)}, {parts.array().slice_rows(2, 4)}, 2);
+      launch(twice(), {x.array().slice_rows(1, 3)}, {parts.array().slice_rows(0, 2)}, 2);
+      loss = sum(mul(parts, parts));
+    }
+    tape.backward(loss);
+  };
+  const Graph graph = captured(step);
+  graph.launch(), graph.launch();
+  const std::vector<float> got = values(loss), twice_the_gradient = gradient(x);
+  x.zero_grad();
+  step(), step();
+  CHECK(got == values(loss));
+  CHECK(twice_the_gradient == gradient(x));
+  graph.launch();
+  const DeviceArray held = x.array().slice_rows(0, 1);
+  x = scalars({0});
+  graph.launch();  // a slice of the array is still held
+}
+
+TEST_CASE("a slice of a gradient is read where the graph keeps it") {
+  Tensor x = scalars({1, 2, 3, 4}, true), y = scalars({0, 0});
+  const Graph graph = captured([&] {
+    Tape tape;
+    Tensor loss;
+    {
+      TapeScope scope(tape);
+      loss = sum(mul(x, x));
+    }
+    tape.backward(loss);
+    launch(twice(), {*grad_of(x.array().slice_rows(2, 4))}, {y}, 2);
+    x.zero_grad();
+  });
+  graph.launch(), graph.launch();
+  CHECK(values(y) == std::vector<float>{12, 16});
+  CHECK_FALSE(x.grad().has_value());
+}
+
 TEST_CASE("what acts at once is refused at its line inside a capture") {
   const char* const kAtOnce =
       ": this thread captures a graph, which runs nothing before its launch, and this acts at once; do it "
@@ -346,6 +390,13 @@ TEST_CASE("what acts at once is refused at its line inside a capture") {
   check_error(ErrorKind::capture,
               "nova.Tape: the tape holds launches from before the capture; reset it, or open a new one",
               [&] { before.open(); });
+  check_error(
+      ErrorKind::capture,
+      "nova.Tape: on_overwrite=\"save\" copies values at once, which a capture cannot; use \"error\" inside",
+      [] {
+        Tape saving(OnOverwrite::save);
+        saving.open();
+      });
   Tape inside;
   {
     TapeScope scope(inside);

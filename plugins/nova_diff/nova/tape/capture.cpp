@@ -71,8 +71,17 @@ void Capture::drop_needless_clears() {
   std::erase(commands, nullptr);
 }
 
+void Capture::use_root(const std::shared_ptr<Storage>& root) {
+  if (known_.insert(root.get()).second) graph_->outer.push_back({root});
+}
+
 void Capture::use(const std::shared_ptr<Storage>& storage) {
-  if (storage && known_.insert(storage.get()).second) graph_->outer.push_back(storage);
+  if (!storage) return;
+  use_root(base_of(storage));
+  if (!known_.insert(storage.get()).second) return;
+  for (Graph::State::Outer& array : graph_->outer)
+    if (array.root == storage->root()) return array.regions.push_back(storage);
+  graph_->kept.push_back(storage);  // a region of what the graph owns
 }
 
 void Capture::allocated(const std::shared_ptr<Storage>& storage) {
@@ -162,7 +171,7 @@ void Capture::read_gradient(const std::shared_ptr<Storage>& array) {
 
 void Capture::read(const std::shared_ptr<Storage>& array) {
   use(array);
-  if (array) read_.insert(array.get());
+  if (array) read_.insert(&array->base());
 }
 
 void Capture::keep(std::shared_ptr<void> memory) {

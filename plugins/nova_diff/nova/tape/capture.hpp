@@ -48,6 +48,7 @@ class Capture final : public Effects, public novaphy::CaptureListener {
   void leave() noexcept;
   void drop_needless_clears();
   void use(const std::shared_ptr<novaphy::Storage>& storage);
+  void use_root(const std::shared_ptr<novaphy::Storage>& root);
   Slot& touch(novaphy::Storage& array);
   std::shared_ptr<novaphy::Storage> pin(const std::shared_ptr<novaphy::Storage>& array);
 

@@ -33,9 +33,15 @@ class Command {
 
 struct Graph::State {
   std::vector<std::unique_ptr<Command>> commands;
-  std::vector<std::shared_ptr<novaphy::Storage>> outer;  ///< arrays from before the capture
-  std::vector<std::shared_ptr<novaphy::Storage>> own;    ///< arrays that were allocated inside
-  std::vector<std::shared_ptr<void>> kept;               ///< gradients, cotangents
+  /// An array from before the capture, and the regions of it that commands know.
+  struct Outer {
+    std::shared_ptr<novaphy::Storage> root;
+    std::vector<std::shared_ptr<novaphy::Storage>> regions{};
+    bool is_held_elsewhere() const noexcept;
+  };
+  std::vector<Outer> outer;
+  std::vector<std::shared_ptr<novaphy::Storage>> own;  ///< arrays that were allocated inside
+  std::vector<std::shared_ptr<void>> kept;             ///< gradients, cotangents
 
   /// The owning pointer of an array that a command knows.
   std::shared_ptr<novaphy::Storage> owner(const novaphy::Storage* storage) const;

@@ -10,9 +10,9 @@ using novaphy::ErrorKind;
 using novaphy::Storage;
 
 void check_owners(const Graph::State& graph) {
-  for (const std::shared_ptr<Storage>& storage : graph.outer)
+  for (const Graph::State::Outer& array : graph.outer)
     NOVAPHY_REQUIRE(
-        storage.use_count() > 1, ErrorKind::capture, "graph.launch: ", to_string(storage->label),
+        array.is_held_elsewhere(), ErrorKind::capture, "graph.launch: ", to_string(array.root->label()),
         " is held by nobody but the graph any more, so it was replaced and a launch would work on the old "
         "array; keep what was captured and write new values into it, or capture again");
 }
@@ -27,11 +27,22 @@ void check_recordable(const Graph::State& graph) {
 
 }  // namespace
 
+// A region holds its root.
+bool Graph::State::Outer::is_held_elsewhere() const noexcept {
+  for (const std::shared_ptr<Storage>& region : regions)
+    if (region.use_count() > 1) return true;
+  return root.use_count() > 1 + static_cast<long>(regions.size());
+}
+
 std::shared_ptr<Storage> Graph::State::owner(const Storage* storage) const {
   if (storage == nullptr) return nullptr;
-  for (const auto* list : {&outer, &own})
-    for (const std::shared_ptr<Storage>& known : *list)
-      if (known.get() == storage) return known;
+  for (const Outer& array : outer) {
+    if (array.root.get() == storage) return array.root;
+    for (const std::shared_ptr<Storage>& region : array.regions)
+      if (region.get() == storage) return region;
+  }
+  for (const std::shared_ptr<Storage>& known : own)
+    if (known.get() == storage) return known;
   for (const std::shared_ptr<void>& memory : kept)
     if (memory.get() == storage) return std::static_pointer_cast<Storage>(memory);
   return nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches, adjoints and custom operations as commands of a graph.
+#include <algorithm>
 #include <bit>
 #include <optional>
 
@@ -19,6 +20,10 @@ DeviceArray borrowed(const DeviceArray& array) {
                      array.shape());
 }
 
+bool lies_in(const DeviceArray& array, const Storage* root) {
+  return array.storage() && &array.storage()->base() == root;
+}
+
 DeviceArray owned(const Graph::State& graph, const DeviceArray& array) {
   return DeviceArray(graph.owner(array.storage().get()), array.dtype(), array.shape());
 }
@@ -35,10 +40,9 @@ class Arguments {
   }
   std::span<const Operand> operands() const { return operands_; }
   const std::vector<DeviceArray>& arrays() const { return arrays_; }
-  bool holds(const Storage* storage) const {
-    for (const DeviceArray& array : arrays_)
-      if (array.storage().get() == storage) return true;
-    return false;
+  bool holds(const Storage* root) const {
+    return std::any_of(arrays_.begin(), arrays_.end(),
+                       [&](const DeviceArray& array) { return lies_in(array, root); });
   }
 
  private:
@@ -75,7 +79,8 @@ class LaunchCommand final : public Command {
         outputs_(run.outputs),
         rows_(run.rows),
         domain_(run.domain),
-        not_recorded_(pauses_recording()) {
+        not_recorded_(pauses_recording()),
+        index_(run.index) {
     for (const Operand& input : inputs_.operands()) arguments_.push_back(address(input));
     for (const Operand& output : outputs_.operands()) results_.push_back(const_cast<void*>(address(output)));
   }
@@ -90,7 +95,8 @@ class LaunchCommand final : public Command {
                       .arguments = arguments_.data(),
                       .results = results_.data(),
                       .rows = rows_,
-                      .domain = domain_});
+                      .domain = domain_,
+                      .index = index_});
   }
   bool is_recordable() const override { return true; }
   void record(const Graph::State& graph) override {
@@ -102,7 +108,7 @@ class LaunchCommand final : public Command {
   Touch touch(const Storage* storage) const override {
     if (inputs_.holds(storage)) return Touch::reads;
     for (std::size_t k = 0; k < outputs_.arrays().size(); ++k) {
-      if (outputs_.arrays()[k].storage().get() != storage) continue;
+      if (!lies_in(outputs_.arrays()[k], storage)) continue;
       const Output& output = kernel_->program.outputs[k];
       const bool whole =
           outputs_.arrays()[k].bytes() == storage->bytes() &&
@@ -138,6 +144,7 @@ class LaunchCommand final : public Command {
   Arguments inputs_, outputs_;
   std::int64_t rows_, domain_;
   bool not_recorded_;
+  Storage* index_;  // one of the inputs
   std::vector<const void*> arguments_;
   std::vector<void*> results_;
 };
@@ -145,7 +152,7 @@ class LaunchCommand final : public Command {
 class AdjointCommand final : public Command {
  public:
   explicit AdjointCommand(const KernelRun& run)
-      : kernel_(run.kernel), adjoint_(*run.adjoint), rows_(run.rows), domain_(run.domain) {
+      : kernel_(run.kernel), adjoint_(*run.adjoint), rows_(run.rows), domain_(run.domain), index_(run.index) {
     const std::vector<Argument>& arguments = adjoint_.program.arguments;
     numbers_.reserve(arguments.size());  // arguments_ points into it
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -164,7 +171,8 @@ class AdjointCommand final : public Command {
                       .arguments = arguments_.data(),
                       .results = results_.data(),
                       .rows = rows_,
-                      .domain = domain_});
+                      .domain = domain_,
+                      .index = index_});
   }
   std::string text() const override { return novaphy::text("adjoint of ", kernel_->program.name.view()); }
 
@@ -172,6 +180,7 @@ class AdjointCommand final : public Command {
   std::shared_ptr<const Kernel::Compiled> kernel_;
   const Adjoint& adjoint_;  // belongs to kernel_
   std::int64_t rows_, domain_;
+  Storage* index_;  // an input of the launch, which the graph holds
   std::vector<const void*> arguments_;
   std::vector<std::uint32_t> numbers_;
   std::vector<void*> results_;
@@ -217,9 +226,9 @@ class CustomForwardCommand final : public Command {
   }
   Touch touch(const Storage* storage) const override {
     for (const Operand& operand : operands_)
-      if (operand.array.storage().get() == storage) return Touch::reads;
+      if (lies_in(operand.array, storage)) return Touch::reads;
     for (const Result& result : results_)
-      if (result.array.storage().get() == storage) {
+      if (lies_in(result.array, storage)) {
         const bool whole = !result.adds && result.array.bytes() == storage->bytes();
         return whole ? Touch::overwrites : Touch::reads;
       }

@@ -26,7 +26,7 @@ class ClearCommand final : public Command {
     const auto count = static_cast<std::int64_t>(storage_.bytes() / sizeof(float));
     Tensor(DeviceArray(graph.owner(&storage_), DType::f32, Shape{count})).zero();
   }
-  std::string text() const override { return "clear " + to_string(storage_.label); }
+  std::string text() const override { return "clear " + to_string(storage_.label()); }
 
  private:
   Storage& storage_;
@@ -71,7 +71,7 @@ class StoreCommand final : public Command {
   StoreCommand(Storage& array, const float* cotangent, GradientStore how, std::uint64_t recording)
       : array_(array), cotangent_(cotangent), recording_(recording), how_(how) {}
   void run() override { store_gradient_now(array_, cotangent_, how_, recording_); }
-  std::string text() const override { return "add to the gradient of " + to_string(array_.label); }
+  std::string text() const override { return "add to the gradient of " + to_string(array_.label()); }
 
  private:
   Storage& array_;
@@ -86,7 +86,7 @@ class DropCommand final : public Command {
   void run() override {
     if (Slot* const slot = find_slot(array_)) slot->grad.reset();
   }
-  std::string text() const override { return "drop the gradient of " + to_string(array_.label); }
+  std::string text() const override { return "drop the gradient of " + to_string(array_.label()); }
 
  private:
   Storage& array_;
@@ -99,11 +99,11 @@ class GradientCheck final : public Command {
     const Slot* const slot = find_slot(array_);
     NOVAPHY_REQUIRE(
         slot != nullptr && slot->grad, ErrorKind::capture, "graph.launch: the graph reads the gradient of ",
-        to_string(array_.label),
+        to_string(array_.label()),
         ", which was there when it was captured and has been cleared since; launch after a backward, or "
         "capture the backward too");
   }
-  std::string text() const override { return "read the gradient of " + to_string(array_.label); }
+  std::string text() const override { return "read the gradient of " + to_string(array_.label()); }
   bool is_operation() const override { return false; }
 
  private:

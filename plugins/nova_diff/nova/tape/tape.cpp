@@ -64,6 +64,8 @@ void Tape::open() {
   const std::uint64_t capture = Effects::now().capture();
   NOVAPHY_REQUIRE(state_->records.empty() || state_->capture == capture, ErrorKind::capture,
                   "nova.Tape: the tape holds launches from before the capture; reset it, or open a new one");
+  NOVAPHY_REQUIRE(capture == 0 || state_->on_overwrite != OnOverwrite::save, ErrorKind::capture,
+                  "nova.Tape: on_overwrite=\"save\" copies values at once, which a capture cannot; use \"error\" inside");
   NOVAPHY_REQUIRE(!state_->open.exchange(true), ErrorKind::generic,
                   "nova.Tape: another thread records on this tape; use one tape a thread");
   state_->first_of_block = state_->records.size();
