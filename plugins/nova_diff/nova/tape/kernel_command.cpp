@@ -149,36 +149,39 @@ class LaunchCommand final : public Command {
   std::vector<void*> results_;
 };
 
-class AdjointCommand final : public Command {
+/// An adjoint, or a kernel over cotangents: addresses alone.
+class AddressCommand final : public Command {
  public:
-  explicit AdjointCommand(const KernelRun& run)
-      : kernel_(run.kernel), adjoint_(*run.adjoint), rows_(run.rows), domain_(run.domain), index_(run.index) {
-    const std::vector<Argument>& arguments = adjoint_.program.arguments;
-    numbers_.reserve(arguments.size());  // arguments_ points into it
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
+  explicit AddressCommand(const KernelRun& run)
+      : kernel_(run.kernel), adjoint_(run.adjoint), rows_(run.rows), domain_(run.domain), index_(run.index) {
+    const Program& program = adjoint_ != nullptr ? adjoint_->program : kernel_->program;
+    numbers_.reserve(program.arguments.size());  // arguments_ points into it
+    for (std::size_t i = 0; i < program.arguments.size(); ++i) {
       arguments_.push_back(run.arguments[i]);
-      if (arguments[i].reach != Reach::value) continue;
+      if (program.arguments[i].reach != Reach::value) continue;
       numbers_.push_back(*static_cast<const std::uint32_t*>(run.arguments[i]));
       arguments_.back() = &numbers_.back();
     }
-    results_.assign(run.results, run.results + adjoint_.program.outputs.size());
+    results_.assign(run.results, run.results + program.outputs.size());
   }
-  AdjointCommand(const AdjointCommand&) = delete;
-  AdjointCommand& operator=(const AdjointCommand&) = delete;
+  AddressCommand(const AddressCommand&) = delete;
+  AddressCommand& operator=(const AddressCommand&) = delete;
   void run() override {
     run_now(KernelRun{.kernel = kernel_,
-                      .adjoint = &adjoint_,
+                      .adjoint = adjoint_,
                       .arguments = arguments_.data(),
                       .results = results_.data(),
                       .rows = rows_,
                       .domain = domain_,
                       .index = index_});
   }
-  std::string text() const override { return novaphy::text("adjoint of ", kernel_->program.name.view()); }
+  std::string text() const override {
+    return novaphy::text(adjoint_ != nullptr ? "adjoint of " : "cotangents: ", kernel_->program.name.view());
+  }
 
  private:
   std::shared_ptr<const Kernel::Compiled> kernel_;
-  const Adjoint& adjoint_;  // belongs to kernel_
+  const Adjoint* adjoint_;  // belongs to kernel_
   std::int64_t rows_, domain_;
   Storage* index_;  // an input of the launch, which the graph holds
   std::vector<const void*> arguments_;
@@ -273,8 +276,9 @@ class CustomBackwardCommand final : public Command {
 }  // namespace
 
 std::unique_ptr<Command> make_kernel_command(const KernelRun& kernel) {
-  if (kernel.adjoint == nullptr) return std::make_unique<LaunchCommand>(kernel);
-  return std::make_unique<AdjointCommand>(kernel);
+  const bool is_launch = kernel.adjoint == nullptr && !(kernel.inputs.empty() && kernel.outputs.empty());
+  if (is_launch) return std::make_unique<LaunchCommand>(kernel);
+  return std::make_unique<AddressCommand>(kernel);
 }
 
 std::unique_ptr<Command> make_custom_command(const CustomRun& custom) {
