@@ -24,11 +24,6 @@ class AtOnce final : public Effects {
   void drop_gradient(const std::shared_ptr<novaphy::Storage>& array) override {
     if (Slot* const slot = find_slot(*array)) slot->grad.reset();
   }
-  void read_gradient(const std::shared_ptr<novaphy::Storage>&) override {}
-  void read(const std::shared_ptr<novaphy::Storage>&) override {}
-  void keep(std::shared_ptr<void>) override {}
-  void opened(const std::shared_ptr<TapeState>&) override {}
-  std::uint64_t capture() const noexcept override { return 0; }
 };
 
 AtOnce at_once;

@@ -61,15 +61,15 @@ class Effects {
                               GradientStore how, std::uint64_t recording) = 0;
   virtual void drop_gradient(const std::shared_ptr<novaphy::Storage>& array) = 0;
   /// What follows reads the gradient of the array, which has one.
-  virtual void read_gradient(const std::shared_ptr<novaphy::Storage>& array) = 0;
+  virtual void read_gradient(const std::shared_ptr<novaphy::Storage>&) {}
   /// What follows reads the array through its address.
-  virtual void read(const std::shared_ptr<novaphy::Storage>& array) = 0;
+  virtual void read(const std::shared_ptr<novaphy::Storage>&) {}
   /// Memory that effects were given addresses into; it must outlive them.
-  virtual void keep(std::shared_ptr<void> memory) = 0;
+  virtual void keep(std::shared_ptr<void>) {}
   /// A tape was opened.
-  virtual void opened(const std::shared_ptr<class TapeState>& tape) = 0;
+  virtual void opened(const std::shared_ptr<class TapeState>&) {}
   /// Non-zero for the effects of a capture, which runs nothing: its number.
-  virtual std::uint64_t capture() const noexcept = 0;
+  virtual std::uint64_t capture() const noexcept { return 0; }
 
  protected:
   ~Effects() = default;

@@ -31,6 +31,7 @@ class Sweep {
   Sweep(const char* what, TapeState& tape, std::span<const Tensor> inputs, std::span<const Tensor> tangents) {
     NOVAPHY_REQUIRE(!tape.open, ErrorKind::gradient_not_ready, what,
                     ": the recording is still open; differentiate after the 'with' block");
+    novaphy::refuse_in_capture(what);
     check_pairs(what, inputs, tangents);
     check_versions(tape);
     for (const TapeArray& array : tape.arrays) effects.add(array.storage->data(), array.storage->bytes());

@@ -179,10 +179,10 @@ void TangentEffects::copy(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
-void TangentEffects::store_gradient(novaphy::Storage& array, const float* cotangent, GradientStore,
-                                    std::uint64_t) {
-  std::vector<float>& sum = gradients_[&array];
-  sum.resize(array.bytes() / sizeof(float));
+void TangentEffects::store_gradient(const std::shared_ptr<novaphy::Storage>& array, const float* cotangent,
+                                    GradientStore, std::uint64_t) {
+  std::vector<float>& sum = gradients_[array.get()];
+  sum.resize(array->bytes() / sizeof(float));
   if (const float* const tangent = find(cotangent))
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += tangent[i];
 }

@@ -38,9 +38,9 @@ class TangentEffects final : public Effects {
   void zero(void* to, std::size_t bytes) override;
   void set(float* to, float value) override;
   void copy(void* to, const void* from, std::size_t bytes) override;
-  void store_gradient(novaphy::Storage& array, const float* cotangent, GradientStore how,
+  void store_gradient(const std::shared_ptr<novaphy::Storage>& array, const float* cotangent, GradientStore how,
                       std::uint64_t recording) override;
-  void drop_gradient(novaphy::Storage&) override {}
+  void drop_gradient(const std::shared_ptr<novaphy::Storage>&) override {}
 
  private:
   struct Block {
