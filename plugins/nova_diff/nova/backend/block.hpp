@@ -8,30 +8,12 @@
 
 #include <cstdint>
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
 #include "nova/backend/machine.hpp"
-#include "nova/backend/quads.hpp"
+#include "nova/backend/lanes.hpp"
 #include "nova/backend/sums.hpp"
 
 namespace nova::machine {
 namespace {
-
-#define NOVA_INLINE inline __attribute__((always_inline))
-
-#if defined(__AVX512F__)
-constexpr int kLanes = 16;
-#elif defined(__AVX2__)
-constexpr int kLanes = 8;
-#else
-constexpr int kLanes = 4;
-#endif
-typedef float F __attribute__((vector_size(4 * kLanes), may_alias));
-typedef float UnalignedF __attribute__((vector_size(4 * kLanes), may_alias, aligned(4)));
-typedef std::int32_t I __attribute__((vector_size(4 * kLanes), may_alias));
-typedef std::uint32_t U __attribute__((vector_size(4 * kLanes), may_alias));
 
 NOVA_INLINE F constant(std::uint32_t bits) {
   return (F)(U{} + bits);
@@ -49,7 +31,6 @@ NOVA_INLINE F zdiv(F a, F b) {
   return (a == F{}) ? F{} : a / b;
 }
 
-// In each group of four lanes: columns to rows, which is also rows to columns.
 #if defined(__AVX512F__)
 NOVA_INLINE F fma(F a, F b, F c) {
   return _mm512_fmadd_ps(a, b, c);
@@ -57,31 +38,12 @@ NOVA_INLINE F fma(F a, F b, F c) {
 NOVA_INLINE F root(F a) {
   return _mm512_sqrt_ps(a);
 }
-NOVA_INLINE F join(const Quad* q) {  // q[0], q[4], q[8], q[12]
-  const __m512 low = _mm512_insertf32x4(_mm512_castps128_ps512(q[0]), q[4], 1);
-  return _mm512_insertf32x4(_mm512_insertf32x4(low, q[8], 2), q[12], 3);
-}
-NOVA_INLINE void transpose_groups(F (&v)[4]) {
-  const __m512 a = _mm512_unpacklo_ps(v[0], v[1]), b = _mm512_unpacklo_ps(v[2], v[3]);
-  const __m512 c = _mm512_unpackhi_ps(v[0], v[1]), d = _mm512_unpackhi_ps(v[2], v[3]);
-  v[0] = _mm512_shuffle_ps(a, b, 0x44), v[1] = _mm512_shuffle_ps(a, b, 0xEE);
-  v[2] = _mm512_shuffle_ps(c, d, 0x44), v[3] = _mm512_shuffle_ps(c, d, 0xEE);
-}
 #elif defined(__AVX2__)
 NOVA_INLINE F fma(F a, F b, F c) {
   return _mm256_fmadd_ps(a, b, c);
 }
 NOVA_INLINE F root(F a) {
   return _mm256_sqrt_ps(a);
-}
-NOVA_INLINE F join(const Quad* q) {  // q[0], q[4]
-  return _mm256_insertf128_ps(_mm256_castps128_ps256(q[0]), q[4], 1);
-}
-NOVA_INLINE void transpose_groups(F (&v)[4]) {
-  const __m256 a = _mm256_unpacklo_ps(v[0], v[1]), b = _mm256_unpacklo_ps(v[2], v[3]);
-  const __m256 c = _mm256_unpackhi_ps(v[0], v[1]), d = _mm256_unpackhi_ps(v[2], v[3]);
-  v[0] = _mm256_shuffle_ps(a, b, 0x44), v[1] = _mm256_shuffle_ps(a, b, 0xEE);
-  v[2] = _mm256_shuffle_ps(c, d, 0x44), v[3] = _mm256_shuffle_ps(c, d, 0xEE);
 }
 #else
 NOVA_INLINE F fma(F a, F b, F c) {
@@ -93,12 +55,6 @@ NOVA_INLINE F root(F a) {
   F out;
   for (int k = 0; k < kLanes; ++k) out[k] = __builtin_sqrtf(a[k]);
   return out;
-}
-NOVA_INLINE F join(const Quad* q) {
-  return q[0];
-}
-NOVA_INLINE void transpose_groups(F (&v)[4]) {
-  transpose(v[0], v[1], v[2], v[3]);
 }
 #endif
 
@@ -143,10 +99,8 @@ struct Block {
   }
   template <int N>
   NOVA_INLINE void read_patch(int table, int column, F* to) const {
-    const std::uint8_t* const local =
-        view.patch->local + column * view.patch->stride + (row - view.patch->first);
-    const Real* const rows = view.tables + table * kPatchVertices * 4;
-    load<4>([=](int j) { return rows + 4 * local[j]; }, to);
+    look_up<N>(view.tables + table * kPatchVertices * 4,
+               view.patch->local + column * view.patch->stride + (row - view.patch->first), to);
   }
 
   NOVA_INLINE void set(int output, int width, int component, F x) const {
@@ -170,6 +124,7 @@ struct Block {
     transpose_groups(v);
     const std::int64_t at = row - view.patch->first, block = at / 16 * 16;
     Real* const to = view.corners + (piece * corner_rows(columns) + column * view.patch->stride + block) * 4;
+#pragma GCC unroll 4
     for (int k = 0; k < 4; ++k) *reinterpret_cast<UnalignedF*>(to + 4 * (4 * k + (at - block) / 4)) = v[k];
   }
 
@@ -182,19 +137,11 @@ struct Block {
   static constexpr Real kNoRow[4] = {};
 
   template <int N, class At>
-  static NOVA_INLINE void load(At at, F* to) {
-    Quad q[kLanes];
-    for (int j = 0; j < kLanes; ++j) q[j] = load_quad<N>(at(j));
-    F v[4] = {join(q), join(q + 1), join(q + 2), join(q + 3)};
-    transpose_groups(v);
-    for (int k = 0; k < N; ++k) to[k] = v[k];
-  }
-  template <int N, class At>
   NOVA_INLINE void read(At at, F* to) const {
     if (n == kLanes)
-      load<N>(at, to);
+      load_lanes<N>(at, to);
     else
-      load<N>([&](int j) { return at(j < n ? j : n - 1); }, to);
+      load_lanes<N>([&](int j) { return at(j < n ? j : n - 1); }, to);
   }
   template <int N>
   NOVA_INLINE void read_rows(int argument, int width, int component, std::int64_t first, F* to) const {
@@ -213,8 +160,6 @@ struct Block {
     for (int j = 0; j < n; ++j) to[j * width] += x[j];
   }
 };
-
-#undef NOVA_INLINE
 
 }  // namespace
 }  // namespace nova::machine

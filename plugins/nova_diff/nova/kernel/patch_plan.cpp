@@ -41,7 +41,9 @@ class PatchPlan::Builder {
     find_shared(step);
     for (std::int64_t row = 0; row < use_.rows; row += step) cut_task(row, std::min(row + step, use_.rows));
     set_pointers();
-    plan_.pays_ = 2 * use_.rows >= static_cast<std::int64_t>(plan_.vertices_.size());
+    std::int64_t vertices = 0;
+    for (const Patch& p : plan_.patches_) vertices += p.vertex_count;
+    plan_.pays_ = 2 * use_.rows >= vertices;
   }
 
  private:
@@ -167,13 +169,15 @@ void PatchPlan::Builder::add_patch(std::int64_t begin, std::int64_t end) {
       plan_.local_.push_back(v < 0 ? zeros : place_[static_cast<std::size_t>(v)]);
     }
   if (missing) plan_.vertices_.push_back(-1);
+  const std::size_t vertex_count = plan_.vertices_.size() - first_vertex;
+  plan_.vertices_.resize(first_vertex + (vertex_count + 15) / 16 * 16, -1);  // tables are filled 16 at a time
   add_groups(own, false);
   const std::size_t own_corners = plan_.corners_.size() - first_corner;
   add_groups(shared, true);
   plan_.patches_.push_back({.first = begin,
                             .rows = rows,
                             .stride = stride,
-                            .vertex_count = static_cast<std::int32_t>(plan_.vertices_.size() - first_vertex),
+                            .vertex_count = static_cast<std::int32_t>(vertex_count),
                             .own_groups = static_cast<std::int32_t>((own.size() + 3) / 4),
                             .shared_groups = static_cast<std::int32_t>((shared.size() + 3) / 4),
                             .own_corners = static_cast<std::int64_t>(own_corners)});
