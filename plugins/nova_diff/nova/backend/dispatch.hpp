@@ -13,6 +13,7 @@ struct Build {
   const char* name;  ///< "base", "v3", "v4"
   Run run;
   RunPatches run_patches;
+  SumShared sum_shared;
   CompiledRun CompiledKernel::*compiled;  ///< which function of a compiled kernel
 };
 

@@ -147,9 +147,10 @@ struct Patch {
   std::int32_t rows = 0, stride = 0;                                 ///< stride: rows, rounded up to 16
   std::int32_t vertex_count = 0, own_groups = 0, shared_groups = 0;  ///< groups of four targets
   const std::int32_t* vertices = nullptr;                            ///< -1: a row of zeros
-  const std::uint8_t* local = nullptr;    ///< [column][stride]: position in `vertices`
-  const std::int32_t* targets = nullptr;  ///< four a group, -1 = none; vertices of this task alone first
-  const std::uint16_t* trips = nullptr;   ///< a group: corners of its busiest vertex
+  const std::uint8_t* local = nullptr;  ///< [column][stride]: position in `vertices`
+  const std::int32_t* targets =
+      nullptr;  ///< four a group, -1 = none; first those that no earlier task reaches
+  const std::uint16_t* trips = nullptr;  ///< a group: corners of its busiest vertex
   const std::uint16_t* corners =
       nullptr;                   ///< [trip][4]: column * stride + corner_place(row), or kNeutralCorner
   std::int64_t own_corners = 0;  ///< entries of `corners` before those of the shared groups
@@ -200,8 +201,8 @@ using Run = void (*)(const Machine& machine, const Binding& binding, std::int64_
 struct PatchTask {
   const Patch* patches = nullptr;
   std::int64_t count = 0;
-  /// [piece]: what vertices of several tasks receive goes here, to be summed later. Null: they are summed at
-  /// once, which is right when tasks run one after another.
+  /// [piece]: what vertices receive that an earlier task has begun goes here, to be summed later. Null: they
+  /// are summed at once, which is right when tasks run one after another.
   float* const* shared = nullptr;
   /// Runs the rows of a patch; null: they are interpreted.
   void (*compiled)(const Binding& binding, const PatchView& view, std::int64_t begin,
@@ -216,17 +217,25 @@ static constexpr std::int64_t patch_workspace(const Machine& m) noexcept {
 using RunPatches = void (*)(const Machine& machine, const Binding& binding, const PatchTask& task,
                             float* workspace);
 
-/// A row that several tasks add to: its corners in row order, at places first .. first + count - 1.
+/// A row that several tasks add to: its corners from the second task on, in row order, at places first ..
+/// first + count - 1.
 struct SharedVertex {
   std::int32_t vertex = 0;
   std::uint32_t first = 0, count = 0;
 };
 
+/// Adds the shared corners of one piece to vertices begin .. end - 1.
+using SumShared = void (*)(const Piece& piece, const SharedVertex* begin, const SharedVertex* end,
+                           const float* corners, float* output);
+
 void run_base(const Machine&, const Binding&, std::int64_t, std::int64_t, int, float*);
 void run_v3(const Machine&, const Binding&, std::int64_t, std::int64_t, int, float*);
 void run_v4(const Machine&, const Binding&, std::int64_t, std::int64_t, int, float*);
 void run_patches_base(const Machine&, const Binding&, const PatchTask&, float*);
+void sum_shared_base(const Piece&, const SharedVertex*, const SharedVertex*, const float*, float*);
 void run_patches_v3(const Machine&, const Binding&, const PatchTask&, float*);
+void sum_shared_v3(const Piece&, const SharedVertex*, const SharedVertex*, const float*, float*);
 void run_patches_v4(const Machine&, const Binding&, const PatchTask&, float*);
+void sum_shared_v4(const Piece&, const SharedVertex*, const SharedVertex*, const float*, float*);
 
 }  // namespace nova::machine

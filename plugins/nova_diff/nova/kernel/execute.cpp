@@ -184,6 +184,13 @@ std::int64_t task_rows(const Code& code, std::int64_t rows, std::int64_t domain)
   return (kSmallestTask / operations / kLeafRows + 1) * kLeafRows;
 }
 
+/// Whether a launch on patches is long enough (about 50 us) to be shared among threads.
+bool worth_threads(const Code& code, std::int64_t rows, bool compiled) {
+  const std::int64_t asked = rows_per_task.load(std::memory_order_relaxed);
+  if (asked > 0) return rows > asked;
+  return rows * static_cast<std::int64_t>(code.code.size()) > (compiled ? 2'000'000 : 400'000);
+}
+
 /// The plan, where the launch is to run on patches. Compiled kernels always do, if anything gathers or
 /// scatters.
 std::shared_ptr<const PatchPlan> plan_for(const Code& code, bool compiled, const machine::Binding& b,
@@ -233,7 +240,8 @@ void execute(const Code& code, const void* const* arguments, void* const* output
   const CompiledRun compiled = compiled_run(code);
   const std::int64_t grain = std::max<std::int64_t>(task_rows(code, rows, domain), 1);
   if (const auto plan = plan_for(code, compiled != nullptr, work.binding(), index)) {
-    run_plan(code, *plan, work.binding(), rows > grain, [&](machine::PatchTask task) {
+    const bool parallel = worth_threads(code, rows, compiled != nullptr);
+    run_plan(code, *plan, work.binding(), build().sum_shared, parallel, [&](machine::PatchTask task) {
       const FloatingPointMode worker_mode;
       const RunningSums sums(code, work.binding());
       const Lease memory(static_cast<std::size_t>(machine::patch_workspace(code.machine())));

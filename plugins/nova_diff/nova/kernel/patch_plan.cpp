@@ -20,11 +20,11 @@ int most_vertices(std::uint32_t limit) {
   return (limit & 0xFF) == 0 ? machine::kPatchVertices : static_cast<int>(limit & 0xFF);
 }
 
-// About eight tasks, none below 512 rows, none above 4,096: enough to share, few enough shared vertices.
+// About eight tasks, none below 512 rows, none above 16,384: enough to share, few enough shared vertices.
 std::int64_t task_rows(std::int64_t rows, std::uint32_t limit) {
   const std::int64_t asked = limit >> 8;
   if (asked > 0) return asked * kLeaf;
-  return std::clamp((rows / 8 + kLeaf - 1) / kLeaf, std::int64_t{2}, std::int64_t{16}) * kLeaf;
+  return std::clamp((rows / 8 + kLeaf - 1) / kLeaf, std::int64_t{2}, std::int64_t{64}) * kLeaf;
 }
 
 }  // namespace
@@ -65,34 +65,33 @@ class PatchPlan::Builder {
   PatchPlan& plan_;
   const IndexColumns& use_;
   const std::int32_t* const index_;
-  std::vector<std::uint8_t> place_;  // of each vertex in the patch at work
-  std::vector<std::uint32_t>
-      next_shared_;  // of each vertex: its next place among the shared corners; kNone = not shared
+  std::vector<std::uint8_t> place_;         // of each vertex in the patch at work
+  std::vector<std::int32_t> first_task_;    // that reaches each vertex; later ones share its corners
+  std::vector<std::uint32_t> next_shared_;  // next place of each vertex among the shared corners
   struct Offsets {
     std::size_t vertices, local, targets, trips, corners, shared;
   };
   std::vector<Offsets> offsets_;
 };
 
+// The first task that reaches a vertex adds to it at once: its corners are the first of the chain.
 void PatchPlan::Builder::find_shared(std::int64_t step) {
   const auto count = static_cast<std::size_t>(plan_.vertex_end_);
-  std::vector<std::int64_t> task(count, -1);
-  std::vector<std::uint32_t> corners(count);
-  std::vector<bool> shared(count);
+  first_task_.assign(count, -1);
+  std::vector<std::uint32_t> later_corners(count);
   for (std::int64_t e = 0; e < use_.rows; ++e)
     for (std::uint32_t q = 0; q < use_.columns; ++q) {
       if (at(e, q) < 0) continue;
       const auto v = static_cast<std::size_t>(at(e, q));
-      ++corners[v];
-      if (task[v] >= 0 && task[v] != e / step) shared[v] = true;
-      task[v] = e / step;
+      if (first_task_[v] < 0) first_task_[v] = static_cast<std::int32_t>(e / step);
+      if (first_task_[v] != e / step) ++later_corners[v];
     }
-  next_shared_.assign(count, kNone);
+  next_shared_.assign(count, 0);
   for (std::size_t v = 0; v < count; ++v) {
-    if (!shared[v]) continue;
+    if (later_corners[v] == 0) continue;
     next_shared_[v] = plan_.shared_corners_;
-    plan_.shared_vertices_.push_back({static_cast<std::int32_t>(v), plan_.shared_corners_, corners[v]});
-    plan_.shared_corners_ += corners[v];
+    plan_.shared_vertices_.push_back({static_cast<std::int32_t>(v), plan_.shared_corners_, later_corners[v]});
+    plan_.shared_corners_ += later_corners[v];
   }
 }
 
@@ -135,12 +134,13 @@ std::int64_t PatchPlan::Builder::grow(std::int64_t begin, std::int64_t end) {
 
 void PatchPlan::Builder::add_patch(std::int64_t begin, std::int64_t end) {
   const auto rows = static_cast<std::int32_t>(end - begin), stride = (rows + 15) / 16 * 16;
+  const auto task = static_cast<std::int32_t>(plan_.tasks_.size());
   std::vector<Corners> own, shared;
   for (std::int64_t e = begin; e < end; ++e)
     for (std::uint32_t q = 0; q < use_.columns; ++q) {
       const std::int32_t v = at(e, q);
       if (v < 0) continue;
-      auto& list = next_shared_[static_cast<std::size_t>(v)] == kNone ? own : shared;
+      auto& list = first_task_[static_cast<std::size_t>(v)] == task ? own : shared;
       std::uint8_t& place = place_[static_cast<std::size_t>(v)];
       if (place == kNowhere) place = static_cast<std::uint8_t>(list.size()), list.push_back({v, {}});
       list[place].rows.push_back(static_cast<std::uint16_t>(

@@ -36,7 +36,8 @@ class PatchPlan {
 
   const std::vector<machine::Patch>& patches() const noexcept { return patches_; }
   const std::vector<Task>& tasks() const noexcept { return tasks_; }
-  /// Vertices that several tasks reach, ascending, and the number of their corners.
+  /// Vertices that several tasks reach, ascending, with the corners that all tasks but the first have; their
+  /// number.
   const std::vector<machine::SharedVertex>& shared_vertices() const noexcept { return shared_vertices_; }
   std::uint32_t shared_corners() const noexcept { return shared_corners_; }
   /// The largest vertex, plus 1.

@@ -27,19 +27,13 @@ Range range(const void* data, std::int64_t floats) {
 
 constexpr std::int64_t kSumRows = 4096;  // shared vertices a task
 
-// The chain of each shared vertex over its corners, which lie in row order.
-void sum_shared(const machine::Piece& piece, const PatchPlan& plan, const float* corners, float* data) {
-  const auto& vertices = plan.shared_vertices();
-  novaphy::parallel_for(
-      static_cast<std::int64_t>(vertices.size()), kSumRows, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t k = begin; k < end; ++k) {
-          const machine::SharedVertex& v = vertices[static_cast<std::size_t>(k)];
-          float* const to = data + static_cast<std::int64_t>(v.vertex) * piece.width + piece.component;
-          const float* from = corners + 4 * static_cast<std::size_t>(v.first);
-          for (std::uint32_t c = 0; c < v.count; ++c, from += 4)
-            for (int j = 0; j < piece.count; ++j) to[j] = piece.subtract ? to[j] - from[j] : to[j] + from[j];
-        }
-      });
+void sum_shared(machine::SumShared sum, const machine::Piece& piece, const PatchPlan& plan,
+                const float* corners, float* output) {
+  const machine::SharedVertex* const vertices = plan.shared_vertices().data();
+  novaphy::parallel_for(static_cast<std::int64_t>(plan.shared_vertices().size()), kSumRows,
+                        [&](std::int64_t begin, std::int64_t end) {
+                          sum(piece, vertices + begin, vertices + end, corners, output);
+                        });
 }
 
 }  // namespace
@@ -67,7 +61,8 @@ bool writes_what_it_reads(const Code& code, const PatchPlan& plan, const void* c
   return false;
 }
 
-void run_plan(const Code& code, const PatchPlan& plan, const machine::Binding& binding, bool parallel,
+void run_plan(const Code& code, const PatchPlan& plan, const machine::Binding& binding,
+              machine::SumShared sum, bool parallel,
               const std::function<void(const machine::PatchTask&)>& run) {
   const auto& tasks = plan.tasks();
   if (!parallel || tasks.size() == 1 || novaphy::task_pool().thread_count() == 1)
@@ -87,7 +82,7 @@ void run_plan(const Code& code, const PatchPlan& plan, const machine::Binding& b
                         });
   for (std::size_t k = 0; k < code.pieces.size(); ++k)
     if (void* const data = binding.outputs[code.pieces[k].output])
-      sum_shared(code.pieces[k], plan, shared[k], static_cast<float*>(data));
+      sum_shared(sum, code.pieces[k], plan, shared[k], static_cast<float*>(data));
 }
 
 }  // namespace nova

@@ -16,8 +16,9 @@ namespace nova {
 bool writes_what_it_reads(const Code& code, const PatchPlan& plan, const void* const* arguments,
                           void* const* outputs, std::int64_t rows);
 
-/// Calls `run` for each task; `parallel` allows several threads.
-void run_plan(const Code& code, const PatchPlan& plan, const machine::Binding& binding, bool parallel,
+/// Calls `run` for each task; `parallel` allows several threads, whose shared vertices `sum` finishes.
+void run_plan(const Code& code, const PatchPlan& plan, const machine::Binding& binding,
+              machine::SumShared sum, bool parallel,
               const std::function<void(const machine::PatchTask&)>& run);
 
 }  // namespace nova
