@@ -6,12 +6,20 @@
 
 #include <mutex>
 
+#include "novaphy/nova/tensor.hpp"
+
 namespace nova::python {
 
 namespace py = pybind11;
 
+/// A tensor as it is, or a copy of anything array-like of the type and shape of `target`.
+Tensor source_of(const Tensor& target, const py::object& value);
+
 void bind_tensor(py::module_& m);
+void bind_indexing(py::module_& m, py::class_<Tensor>& c);
+void bind_operators(py::module_& m, py::class_<Tensor>& c);
 void bind_factories(py::module_& m);
+void bind_interop(py::module_& m);
 void bind_tape(py::module_& m);
 void bind_backend(py::module_& m);
 void bind_views(py::module_& m);

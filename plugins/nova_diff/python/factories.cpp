@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// New tensors, and tensors over memory of other libraries.
+// New tensors.
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "bindings.hpp"
-#include "novaphy/nova/capture.hpp"
+#include "novaphy/nova/tape.hpp"
 #include "novaphy/nova/tensor.hpp"
 #include "novaphy/python.hpp"
 #include "novaphy/python_arrays.hpp"
@@ -21,7 +20,6 @@ using novaphy::DeviceArray;
 using novaphy::DType;
 using novaphy::ErrorKind;
 using novaphy::Shape;
-using novaphy::Storage;
 
 /// None = where the engine puts new arrays.
 Device device_of(const py::object& device) {
@@ -55,70 +53,22 @@ Tensor filled(const ShapeArgument& shape, double number, DType dtype, const py::
               bool requires_grad) {
   const float value = novaphy::python::float32_of(number, "nova.full: value");
   Tensor out(shape_of(shape), dtype, device_of(device));
-  if (value != 0.0f && out.size() > 0) {
-    NOVAPHY_REQUIRE(dtype == DType::f32 || value == 1.0f, ErrorKind::type,
-                    "nova.full: an integer tensor is filled with 0 or 1, or made with "
-                    "nova.tensor from an integer array; ",
-                    value, " was given");
-    if (dtype == DType::f32 && is_capturing())
-      out.fill(value);
-    else if (dtype == DType::f32)
-      std::fill_n(out.array().write<float>().data(), out.size(), value);
-    else if (dtype == DType::u8)
-      std::fill_n(out.array().write<std::uint8_t>().data(), out.size(), std::uint8_t{1});
-    else if (dtype == DType::u32)
-      std::fill_n(out.array().write<std::uint32_t>().data(), out.size(), 1u);
-    else
-      std::fill_n(out.array().write<std::int32_t>().data(), out.size(), 1);
+  if (number != 0.0 && out.size() > 0) {
+    const NoGrad constant;
+    out.fill(dtype == DType::f32 ? value : number);
   }
   return out.set_requires_grad(requires_grad);
 }
 
-std::string describe(const py::array& array) {
-  return novaphy::text(std::string(py::str(array.dtype())), " of shape ",
-                       std::string(py::str(array.attr("shape"))));
-}
-
-/// Keeps a Python object alive from C++, from any thread.
-std::shared_ptr<void> keep_alive(py::object owner) {
-  return {new py::object(std::move(owner)), [](void* object) {
-            const py::gil_scoped_acquire gil;
-            delete static_cast<py::object*>(object);
-          }};
-}
-
-Tensor over_memory(const py::object& source, bool requires_grad) {
-  if (py::isinstance<Tensor>(source) || py::isinstance<DeviceArray>(source)) {
-    Tensor out = py::isinstance<Tensor>(source) ? source.cast<Tensor>() : Tensor(source.cast<DeviceArray>());
-    if (requires_grad) out.set_requires_grad(true);
-    return out;
-  }
-  const bool has_memory = py::hasattr(source, "__array_interface__") || py::hasattr(source, "__dlpack__") ||
-                          py::hasattr(source, "__array__");
-  NOVAPHY_REQUIRE(has_memory, ErrorKind::type, "nova.as_tensor: wants packed float32 memory, got ",
-                  std::string(py::str(py::type::of(source).attr("__name__"))),
-                  "; nova.tensor copies anything array-like");
-  const py::module_ numpy = py::module_::import("numpy");
-  const py::array array = py::hasattr(source, "__array_interface__") || !py::hasattr(source, "__dlpack__")
-                              ? numpy.attr("asarray")(source)
-                              : numpy.attr("from_dlpack")(source);
-  NOVAPHY_REQUIRE(array.dtype().equal(novaphy::python::numpy_dtype(DType::f32)), ErrorKind::type,
-                  "nova.as_tensor: wants packed float32 memory, got ", describe(array),
-                  "; nova.tensor converts with a copy");
-  NOVAPHY_REQUIRE(array.flags() & py::array::c_style, ErrorKind::value,
-                  "nova.as_tensor: wants packed float32 memory, got ", describe(array), " with strides ",
-                  std::string(py::str(array.attr("strides"))), "; nova.tensor copies it");
-  NOVAPHY_REQUIRE(array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_, ErrorKind::value,
-                  "nova.as_tensor: the memory of ", describe(array),
-                  " does not begin at a multiple of 4 bytes; nova.tensor copies it");
-  NOVAPHY_REQUIRE(array.writeable(), ErrorKind::value, "nova.as_tensor: the memory of ", describe(array),
-                  " is read-only, and a tensor can be written; nova.tensor copies it");
-  NOVAPHY_REQUIRE(array.ndim() <= Shape::kMaxDims, ErrorKind::shape_mismatch,
-                  "nova.as_tensor: takes at most ", Shape::kMaxDims, " dimensions, got ", array.ndim());
-  const std::vector<std::int64_t> extents(array.shape(), array.shape() + array.ndim());
-  auto storage = Storage::wrap(array.request().ptr, static_cast<std::size_t>(array.nbytes()), Device{},
-                               keep_alive(array), true);
-  return Tensor(DeviceArray(std::move(storage), DType::f32, Shape(std::span<const std::int64_t>(extents))))
+/// Integers give int32, anything else float32; as NumPy counts the elements.
+Tensor arange(const py::object& start, const py::object& stop, const py::object& step,
+              const py::object& device, bool requires_grad) {
+  const py::object from = stop.is_none() ? py::int_(0) : start, to = stop.is_none() ? start : stop;
+  const auto is_whole = [](const py::object& number) { return PyIndex_Check(number.ptr()) != 0; };
+  const bool whole = is_whole(from) && is_whole(to) && is_whole(step);
+  const DType dtype = whole ? DType::i32 : DType::f32;
+  const py::object values = py::module_::import("numpy").attr("arange")(from, to, step);
+  return Tensor(novaphy::python::new_array(values, dtype, "nova.arange: values", device_of(device)))
       .set_requires_grad(requires_grad);
 }
 
@@ -159,10 +109,9 @@ void bind_factories(py::module_& m) {
       },
       py::arg("tensor"), py::kw_only(), py::arg("requires_grad") = false,
       "A new tensor of zeros with the shape, dtype and device of `tensor`.");
-  m.def("as_tensor", &over_memory, py::arg("obj"), py::arg("requires_grad") = false,
-        "A tensor over packed float32 memory of another library, without a copy. TypeError for other types, "
-        "ValueError for memory that is "
-        "not packed or may not be written.");
+  m.def("arange", &arange, py::arg("start"), py::arg("stop") = py::none(), py::arg("step") = 1, py::kw_only(),
+        py::arg("device") = py::none(), py::arg("requires_grad") = false,
+        "start, start + step, ... below stop; arange(stop) begins at 0. int32 for integers, else float32.");
 }
 
 }  // namespace nova::python

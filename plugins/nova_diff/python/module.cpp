@@ -8,6 +8,7 @@ NOVAPHY_PYTHON_MODULE(_novaphy_nova, m) {
   m.doc() = "Nova: tensors, tape and generated kernels.";
   nova::python::bind_tensor(m);
   nova::python::bind_factories(m);
+  nova::python::bind_interop(m);
   nova::python::bind_tape(m);
   nova::python::bind_backend(m);
   nova::python::bind_views(m);

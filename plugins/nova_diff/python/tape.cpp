@@ -39,6 +39,13 @@ void exclusive(Tape& self) {
   (self.*Call)();
 }
 
+std::string joined(const std::vector<RecordSummary::Argument>& arguments) {
+  std::string out;
+  for (const RecordSummary::Argument& argument : arguments)
+    out += (out.empty() ? "" : ", ") + (argument.name.empty() ? "" : argument.name + "=") + argument.array;
+  return out;
+}
+
 std::string report_text(const TapeReport& report) {
   const auto list = [](const char* title, const std::vector<std::string>& names) {
     std::string out = std::string(title) + ": ";
@@ -46,9 +53,29 @@ std::string report_text(const TapeReport& report) {
     for (std::size_t i = 0; i < names.size(); ++i) out += (i ? "; " : "") + names[i];
     return out + "\n";
   };
-  return list("wanted arrays that the loss does not depend on", report.leaves_without_path) +
-         list("gradient ends at the integers of", report.cuts);
+  std::string out = list("wanted arrays that the loss does not depend on", report.leaves_without_path) +
+                    list("gradient ends at the integers of", report.cuts) +
+                    list("copies of overwritten values", report.saved_copies);
+  for (std::size_t r = 0; r < report.records.size(); ++r) {
+    const RecordSummary& line = report.records[r];
+    out += novaphy::text("launch ", r, " ", line.name, ", ", line.rows, " rows: ", joined(line.inputs), " -> ",
+                         joined(line.outputs), "\n");
+  }
+  return out;
 }
+
+py::list pairs(const std::vector<RecordSummary::Argument>& arguments) {
+  py::list out;
+  for (const RecordSummary::Argument& argument : arguments)
+    out.append(py::make_tuple(argument.name, argument.array));
+  return out;
+}
+
+/// `with nova.record_name("contact"):`
+struct RecordNameContext {
+  std::string name;
+  std::stack<std::unique_ptr<RecordName>> names{};
+};
 
 /// `with nova.no_grad():`, also within itself.
 struct NoGradContext {
@@ -63,17 +90,32 @@ std::mutex& one_at_a_time() {
 }
 
 void bind_tape(py::module_& m) {
-  py::class_<TapeReport>(m, "TapeReport", "What a recording knows after backward.")
+  py::class_<RecordSummary>(m, "RecordSummary", "One line of a recording.")
+      .def_readonly("name", &RecordSummary::name, "The kernel or operation, after the name of record_name.")
+      .def_readonly("rows", &RecordSummary::rows, "Rows of the launch; 0 for an operation that is no kernel.")
+      .def_property_readonly(
+          "inputs", [](const RecordSummary& self) { return pairs(self.inputs); },
+          "(name of the argument, array) of each input.")
+      .def_property_readonly(
+          "outputs", [](const RecordSummary& self) { return pairs(self.outputs); },
+          "(name of the argument, array) of each output.");
+
+  py::class_<TapeReport>(m, "TapeReport", "What a recording knows after backward; str() of it is a table.")
       .def_readonly(
           "leaves_without_path", &TapeReport::leaves_without_path,
           "Arrays that require gradient and that the loss does not depend on; their gradient is None.")
       .def_readonly("cuts", &TapeReport::cuts,
                     "Integer results of differentiable input: gradient ends there.")
+      .def_readonly("saved_copies", &TapeReport::saved_copies,
+                    "Values that the tape keeps because a launch overwrote them, with on_overwrite=\"save\".")
+      .def_readonly("records", &TapeReport::records, "The launches in their order, RecordSummary each.")
       .def("__str__", &report_text)
       .def("__repr__", &report_text);
 
   py::class_<Tape>(m, "Tape", "Records the operations of a 'with' block and differentiates them in reverse.")
-      .def(py::init(&make_tape), py::arg("on_overwrite") = "error")
+      .def(py::init(&make_tape), py::arg("on_overwrite") = "error",
+           "on_overwrite: what happens when a launch overwrites a value that backward needs: \"error\" makes backward raise "
+           "StaleRecordError, \"save\" keeps a copy on the tape first.")
       .def("__enter__",
            [](py::object self) {
              self.cast<Tape&>().open();
@@ -83,13 +125,30 @@ void bind_tape(py::module_& m) {
       .def("backward", &run_backward, py::arg("loss"), py::arg("grad") = py::none(),
            "Adds d(loss)/d(array) to .grad of every array that requires it and that the loss depends on. "
            "`grad` is the cotangent of a loss "
-           "with more than one element.")
+           "with more than one element. A second call adds once more.")
       .def("zero", &exclusive<&Tape::zero>, "Drops the gradients of all arrays on this tape.")
       .def("reset", &exclusive<&Tape::reset>, "Drops the records.")
-      .def("report", &Tape::report, "What backward found out, a TapeReport.")
+      .def("report", &Tape::report, "The records and what backward found out, a TapeReport.")
+      .def(
+          "visualize",
+          [](const Tape& self, const py::object& path) {
+            py::module_::import("novaphy._record_graph").attr("save")(self.report(), path);
+          },
+          py::arg("path"),
+          "Draws records and arrays as a graph. The ending chooses: .dot or .gv is text and needs nothing; .svg, .png or "
+          ".pdf needs Graphviz, or else Matplotlib.")
       .def_property_readonly("record_count", &Tape::record_count, "Recorded launches.")
       .def_property_readonly("memory_bytes", &Tape::memory_bytes,
                              "Bytes of the recording itself; forward values stay in the arrays.");
+
+  py::class_<RecordNameContext>(m, "record_name",
+                                "What is recorded in a 'with nova.record_name(name):' block stands under this name in "
+                                "messages and reports; blocks within blocks read 'outer/inner'.")
+      .def(py::init([](std::string name) { return RecordNameContext{std::move(name)}; }), py::arg("name"))
+      .def("__enter__", [](RecordNameContext& self) { self.names.push(std::make_unique<RecordName>(self.name)); })
+      .def("__exit__", [](RecordNameContext& self, const py::args&) {
+        if (!self.names.empty()) self.names.pop();
+      });
 
   py::class_<NoGradContext>(m, "no_grad", "Operations of a 'with nova.no_grad():' block are not recorded.")
       .def(py::init<>())

@@ -7,14 +7,12 @@
 #include "novaphy/python_arrays.hpp"
 
 namespace nova::python {
-namespace {
 
 using novaphy::DeviceArray;
 using novaphy::DType;
 using novaphy::ErrorKind;
 using novaphy::text;
 
-/// A tensor as it is, or a copy of anything array-like of the same type and shape.
 Tensor source_of(const Tensor& target, const py::object& value) {
   if (py::isinstance<Tensor>(value)) return value.cast<Tensor>();
   if (py::isinstance<DeviceArray>(value)) return Tensor(value.cast<DeviceArray>());
@@ -23,9 +21,12 @@ Tensor source_of(const Tensor& target, const py::object& value) {
   return Tensor(std::move(copy));
 }
 
-void assign_value(Tensor& self, const py::object& value) {
-  if (self.dtype() == DType::f32) return self.assign(source_of(self, value));
-  novaphy::python::assign_array(self.array(), value, "nova.Tensor.assign");
+namespace {
+
+py::object item(const Tensor& self) {
+  NOVAPHY_REQUIRE(self.size() == 1, ErrorKind::value, "nova.Tensor.item: the tensor has shape ",
+                  to_string(self.shape()), ", one element is wanted");
+  return novaphy::python::numpy_view(self.array(), false).attr("item")();
 }
 
 std::string repr(const Tensor& self) {
@@ -54,9 +55,17 @@ void bind_properties(py::class_<Tensor>& c) {
       .def_property_readonly(
           "is_external", [](const Tensor& self) { return self.storage() && self.storage()->is_external(); },
           "Whether another library owns the memory.")
-      .def_property_readonly("ptr", [](const Tensor& self) {
-        return reinterpret_cast<std::uintptr_t>(self.storage() ? self.storage()->data() : nullptr);
-      });
+      .def_property_readonly(
+          "ptr",
+          [](const Tensor& self) {
+            return reinterpret_cast<std::uintptr_t>(self.storage() ? self.storage()->data() : nullptr);
+          },
+          "Address of the first element.")
+      .def_property_readonly(
+          "strides", [](const Tensor& self) { return novaphy::python::stride_tuple(self.array()); },
+          "Bytes between neighbours along each axis; a tensor is packed.")
+      .def_property_readonly(
+          "nbytes", [](const Tensor& self) { return self.array().bytes(); }, "Bytes of all elements.");
 }
 
 void bind_memory(py::class_<Tensor>& c) {
@@ -108,23 +117,41 @@ void bind_tensor(py::module_& m) {
   c.def(py::init([](const DeviceArray& array) { return Tensor(array); }), py::arg("array"),
         "A view of an array of the engine.");
   py::implicitly_convertible<DeviceArray, Tensor>();
+  // NumPy would compute on the memory and return an array without gradient.
+  c.attr("__array_ufunc__") = py::none();
   bind_properties(c);
   bind_memory(c);
-  c.def("item", &Tensor::item, "The only element. ValueError unless size is 1.")
-      .def("assign", &assign_value, py::arg("value"),
-           "Copies a tensor or anything array-like of this shape into the memory; recorded.")
+  c.def("item", &item, "The only element as a number. ValueError unless size is 1.")
+      .def(
+          "assign", [](Tensor& self, const py::object& value) { self.assign(source_of(self, value)); },
+          py::arg("value"), "Copies a tensor or anything array-like of this shape into the memory; recorded.")
       .def(
           "fill_",
           [](Tensor& self, double value) {
-            return self.fill(novaphy::python::float32_of(value, "nova.Tensor.fill_: value"));
+            if (self.dtype() == DType::f32) novaphy::python::float32_of(value, "nova.Tensor.fill_: value");
+            self.fill(value);
           },
-          py::arg("value"), "Recorded: the gradient of what was there before ends here.")
+          py::arg("value"),
+          "Recorded: the gradient of what was there before ends here. ValueError for a number that the type "
+          "cannot hold.")
       .def("zero_", &Tensor::zero, "The same as fill_(0).")
-      .def("zero_grad", &Tensor::zero_grad, "Drops the gradient: .grad is None again.")
+      .def("zero_grad", &Tensor::zero_grad,
+           "Drops the gradient: .grad is None again. That of the whole array, also through a slice.")
+      .def(
+          "to",
+          [](const Tensor& self, const py::object& device) {
+            return self.to(
+                py::module_::import("novaphy._core").attr("device_of")(device).cast<novaphy::Device>());
+          },
+          py::arg("device"),
+          "The tensor where it lies on `device`. PluginNotAvailableError without a backend.")
       .def("clone", &Tensor::clone,
            "A copy in memory of its own; recorded, so gradient flows back through it.")
       .def("detach", &Tensor::detach, "A copy in memory of its own that no gradient flows through.")
       .def("__repr__", &repr);
+
+  bind_indexing(m, c);
+  bind_operators(m, c);
 
   // What DeviceArray.grad is.
   m.def(

@@ -46,3 +46,97 @@ def test_a_write_through_a_held_view_between_two_launches_is_refused():
         "Tape: a tensor was written outside of the recording between launch 0 (assign), which wrote it, and launch 1 "
         "(assign), which read it; the tape cannot see that write. Write with novaphy.diff.assign, or into another array.")
     assert x.grad is None
+
+
+def test_names_of_records_stand_in_reports_and_messages():
+    import novaphy
+    x, y = nova.tensor([2.0], requires_grad=True), nova.zeros(1)
+    with nova.Tape() as tape:
+        with nova.record_name("step"), nova.record_name("contact"):
+            y.assign(x * x)
+        x.fill_(5.0)
+    report = tape.report()
+    assert [line.name for line in report.records] == ["step/contact: mul", "step/contact: assign", "fill"]
+    assert report.records[0].inputs == [("a", "tensor #0"), ("b", "tensor #0")]
+    assert report.records[2].inputs == [("value", "5")]
+    assert "launch 0 step/contact: mul, 1 rows: a=tensor #0, b=tensor #0 -> out=tensor #1\n" in str(report)
+    with pytest.raises(novaphy.StaleRecordError) as raised:
+        tape.backward(y)
+    assert str(raised.value) == (
+        "Tape: a tensor was written at launch 2 (fill) after launch 0 (step/contact: mul) had read it; its old values are "
+        'gone. Write into another array, or use Tape(on_overwrite="save").')
+
+
+def test_the_report_names_parts_and_saved_copies():
+    x = nova.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+    with nova.Tape(on_overwrite="save") as tape:
+        loss = nova.sum(x[1:3] * x[1:3])
+        x[2:4] = 0.0
+    before = tape.memory_bytes
+    assert tape.report().saved_copies == ["tensor #1[4:12], 8 bytes"]
+    assert tape.report().records[0].inputs[0] == ("a", "tensor #1[4:12]")
+    tape.backward(loss)
+    assert np.array_equal(x.grad.numpy(), [0, 4, 6, 0])
+    assert tape.memory_bytes >= before
+    tape.reset()
+    assert tape.report().saved_copies == []
+
+
+def test_saved_copies_count_as_memory_of_the_tape():
+    x = nova.ones(100_000, requires_grad=True)
+    with nova.Tape(on_overwrite="save") as tape:
+        nova.sum(x * x)
+        empty = tape.memory_bytes
+        x.zero_()
+    assert tape.memory_bytes >= empty + 400_000
+
+
+def test_backward_twice_adds_and_zero_in_between_does_not():
+    for mode in ("error", "save"):
+        x = nova.tensor([3.0], requires_grad=True)
+        with nova.Tape(on_overwrite=mode) as tape:
+            loss = x * x
+            if mode == "save":
+                x.fill_(7.0)
+        tape.backward(loss)
+        assert x.grad is None if mode == "save" else x.grad.item() == 6
+        y = nova.tensor([3.0], requires_grad=True)
+        z = nova.zeros(1)
+        with nova.Tape(on_overwrite=mode) as tape:
+            z.assign(y)
+            loss = z * z
+            z.zero_()
+        if mode == "error":
+            continue
+        tape.backward(loss)
+        assert y.grad.item() == 6
+        tape.backward(loss)
+        assert y.grad.item() == 12
+        tape.zero()
+        tape.backward(loss)
+        assert y.grad.item() == 6
+
+
+def test_a_recording_is_drawn_as_text_and_as_a_picture(tmp_path):
+    x = nova.tensor([1.0, 2.0], requires_grad=True)
+    with nova.Tape() as tape, nova.record_name('a "loss"'):
+        nova.sum(x * x)
+    tape.visualize(tmp_path / "recording.dot")
+    text = (tmp_path / "recording.dot").read_text()
+    assert text.startswith("digraph recording {\n") and text.endswith("}\n")
+    assert 'r0 [shape=box, label="0: a \\"loss\\": mul"];' in text
+    assert 'a0 -> r0 [label="a"];' in text and 'r0 -> a1 [label="out"];' in text
+    with pytest.raises(ValueError, match="the path ends in '.txt'; wants one of .dot, .gv, .svg, .png, .pdf"):
+        tape.visualize(tmp_path / "recording.txt")
+    for ending, head in ((".svg", b"<?xml"), (".png", b"\x89PNG")):
+        tape.visualize(str(tmp_path / ("recording" + ending)))
+        assert (tmp_path / ("recording" + ending)).read_bytes().startswith(head)
+
+
+def test_detach_cuts_on_purpose():
+    x = nova.tensor([3.0], requires_grad=True)
+    with nova.Tape() as tape:
+        loss = x * nova.detach(x)
+    tape.backward(loss)
+    assert x.grad.item() == 3.0
+    assert not nova.detach(x).requires_grad

@@ -33,7 +33,7 @@ void TapeState::find_overlaps(std::uint32_t at) {
   const auto end = [&](const TapeArray& array) { return begin(array) + array.storage->bytes(); };
   const std::less<> before;
   for (std::uint32_t other = 0; other < at; ++other)
-    if (arrays[other].root == other && before(begin(arrays[at]), end(arrays[other])) &&
+    if (!arrays[other].storage->root() && before(begin(arrays[at]), end(arrays[other])) &&
         before(begin(arrays[other]), end(arrays[at])))
       overlaps.emplace_back(other, at);
 }

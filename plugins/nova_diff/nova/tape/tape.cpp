@@ -164,7 +164,9 @@ std::size_t Tape::memory_bytes() const noexcept {
 }
 
 TapeReport Tape::report() const {
-  return state_->report;
+  TapeReport report = state_->report;
+  add_records(*state_, report);
+  return report;
 }
 
 namespace {

@@ -179,6 +179,9 @@ std::string launch_text(const TapeState& tape, std::uint32_t record);
 
 TapeState& state_of(Tape& tape) noexcept;
 
+/// Fills TapeReport::records and saved_copies.
+void add_records(const TapeState& tape, TapeReport& report);
+
 /// Throws Error(stale_record) for the first value that backward needs and that is gone.
 void check_versions(const TapeState& tape);
 

@@ -2,9 +2,16 @@
 // Tensor: gradients, host access, recorded writes.
 #include "novaphy/nova/tensor.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
 #include "nova/tape/effects.hpp"
 #include "nova/tape/tape_state.hpp"
 #include "nova/tensor/slot.hpp"
+#include "nova/tensor/strided.hpp"
+#include "novaphy/nova/custom.hpp"
 #include "novaphy/nova/kernel.hpp"
 
 namespace nova {
@@ -20,7 +27,7 @@ DeviceArray flat(const DeviceArray& array) {
   return DeviceArray(array.storage(), array.dtype(), Shape{array.size()});
 }
 
-void require_float(const DeviceArray& array, const char* what) {
+void require_item(const DeviceArray& array, const char* what) {
   NOVAPHY_REQUIRE(array.dtype() == DType::f32, ErrorKind::type, what, ": the tensor is ",
                   to_string(array.dtype()), ", float32 is wanted");
 }
@@ -39,12 +46,50 @@ const Kernel& fill_kernel() {
   return kernel;
 }
 
+class FillIntegers final : public CustomOperation {
+ public:
+  FillIntegers(DType dtype, std::int64_t count, std::int64_t value)
+      : dtype_(dtype), count_(count), value_(value) {}
+  const char* name() const noexcept override { return "fill"; }
+  void forward(const Forward& f) const override {
+    if (dtype_ == DType::u8)
+      std::fill_n(static_cast<std::uint8_t*>(f.outputs[0]), count_, static_cast<std::uint8_t>(value_));
+    else
+      std::fill_n(static_cast<std::uint32_t*>(f.outputs[0]), count_, static_cast<std::uint32_t>(value_));
+  }
+  void backward(const Backward&) const override {}  // integers have no cotangents
+  void tangent(const Tangent&) const override {}
+  void backward_tangent(const BackwardTangent&) const override {}
+
+ private:
+  DType dtype_;
+  std::int64_t count_, value_;
+};
+
+std::int64_t integer_of(double value, DType dtype) {
+  const double low = dtype == DType::i32 ? std::numeric_limits<std::int32_t>::min() : 0;
+  const double high = dtype == DType::i32   ? std::numeric_limits<std::int32_t>::max()
+                      : dtype == DType::u32 ? std::numeric_limits<std::uint32_t>::max()
+                                            : std::numeric_limits<std::uint8_t>::max();
+  NOVAPHY_REQUIRE(low <= value && value <= high && value == std::floor(value), ErrorKind::value,
+                  "nova.Tensor.fill: the tensor is ", to_string(dtype), " and cannot hold ", value);
+  return static_cast<std::int64_t>(value);
+}
+
 void copy_recorded(DeviceArray& target, const DeviceArray& source, const char* what) {
   NOVAPHY_REQUIRE(target.shape() == source.shape(), ErrorKind::shape_mismatch, what, ": ",
                   target.storage() ? to_string(target.storage()->label()) : "the target", " has shape ",
                   to_string(target.shape()), ", the source ", to_string(source.shape()));
-  require_float(target, what), require_float(source, what);
-  launch(copy_kernel(), {flat(source)}, {flat(target)}, target.size());
+  NOVAPHY_REQUIRE(target.dtype() == source.dtype(), ErrorKind::type, what, ": the tensor is ",
+                  to_string(target.dtype()), ", the source ", to_string(source.dtype()));
+  const bool shifted = share_memory(source, target) && source.storage()->data() != target.storage()->data();
+  if (shifted) {
+    copy_recorded(target, Tensor(source).clone().array(), what);
+  } else if (target.dtype() == DType::f32) {
+    launch(copy_kernel(), {flat(source)}, {flat(target)}, target.size());
+  } else if (source.storage() != target.storage()) {
+    copy_packed(source, target);
+  }
 }
 
 }  // namespace
@@ -81,14 +126,17 @@ void Tensor::zero_grad() {
 float Tensor::item() const {
   NOVAPHY_REQUIRE(size() == 1, ErrorKind::value, "nova.Tensor.item: the tensor has shape ",
                   to_string(shape()), ", one element is wanted");
-  require_float(array_, "nova.Tensor.item");
+  require_item(array_, "nova.Tensor.item");
   novaphy::refuse_in_capture("nova.Tensor.item");
   return array_.read<float>()[0];
 }
 
-void Tensor::fill(float value) {
-  require_float(array_, "nova.Tensor.fill");
-  launch(fill_kernel(), {value}, {flat(array_)}, size());
+void Tensor::fill(double value) {
+  if (dtype() == DType::f32) {
+    launch(fill_kernel(), {static_cast<float>(value)}, {flat(array_)}, size());
+  } else {
+    apply(std::make_shared<FillIntegers>(dtype(), size(), integer_of(value, dtype())), {}, {array_});
+  }
 }
 
 Tensor Tensor::reshape(const Shape& shape) const {
@@ -99,11 +147,6 @@ Tensor Tensor::reshape(const Shape& shape) const {
 }
 
 Tensor Tensor::detach() const {
-  if (dtype() != DType::f32 || !storage()) {
-    Tensor copy(array_.clone());
-    if (copy.storage()) copy.storage()->set_recording(0);
-    return copy;
-  }
   const NoGrad not_recorded;
   Tensor copy(shape(), dtype(), array_.device());
   copy.assign(*this);
@@ -111,10 +154,13 @@ Tensor Tensor::detach() const {
 }
 
 Tensor Tensor::clone() const {
-  if (dtype() != DType::f32) return detach();
   Tensor copy(shape(), dtype(), array_.device());
   copy.assign(*this);
   return copy;
+}
+
+Tensor Tensor::to(novaphy::Device device) const {
+  return device == array_.device() ? *this : Tensor(shape(), dtype(), device);
 }
 
 void Tensor::assign(const Tensor& source) {

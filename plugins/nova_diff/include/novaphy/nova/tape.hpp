@@ -21,11 +21,24 @@ enum class OnOverwrite : int {
   save,       ///< the launch that is about to overwrite such a value keeps a copy of it on the tape first
 };
 
-/// What a recording knows about its leaves after backward.
+/// One line of a recording.
+struct RecordSummary {
+  struct Argument {
+    std::string name;   ///< of the kernel's argument; empty for a custom operation
+    std::string array;  ///< "'particle_q' of state #0", "tensor #3", with "[12:24]" for bytes of a part; or a number
+  };
+  std::string name;       ///< kernel or operation, after the name that RecordName gave
+  std::int64_t rows = 0;  ///< 0 for a custom operation
+  std::vector<Argument> inputs, outputs;
+};
+
+/// What a recording knows: its lines, and after backward about its leaves.
 struct TapeReport {
   std::vector<std::string>
       leaves_without_path;        ///< wanted arrays that the loss does not depend on; their gradient is None
   std::vector<std::string> cuts;  ///< integer results of differentiable input: gradient ends there
+  std::vector<std::string> saved_copies;  ///< values kept because a launch overwrote them (OnOverwrite::save)
+  std::vector<RecordSummary> records;
 };
 
 /// Records the Nova launches of the thread that opened it. Forward values are not copied: the arrays must

@@ -52,8 +52,9 @@ class NOVAPHY_API Tensor {
   float item() const;
 
   // Writes. Inside a recording they are recorded: the gradient of what was there before ends here.
-  void fill(float value);
-  void zero() { fill(0.0f); }
+  /// Throws Error(value) for a number that an integer tensor cannot hold.
+  void fill(double value);
+  void zero() { fill(0.0); }
   /// Copies `source` into this memory; gradient flows back to it. Throws Error(shape_mismatch) or
   /// Error(type).
   void assign(const Tensor& source);
@@ -68,8 +69,11 @@ class NOVAPHY_API Tensor {
 
   /// A copy in memory of its own; recorded, so gradient flows back through it.
   Tensor clone() const;
-  /// A copy in memory of its own that no gradient flows through.
+  /// A copy in memory of its own that no gradient flows through, for the present values taken as constants.
   Tensor detach() const;
+  /// This tensor where it lies on that device. Throws Error(plugin_not_available) where the device has no
+  /// backend.
+  Tensor to(novaphy::Device device) const;
 
  private:
   novaphy::DeviceArray array_;
@@ -92,11 +96,6 @@ NOVAPHY_API void assign(novaphy::DeviceArray& target, const Tensor& source);
 /// Without this, backward refuses a later recorded read. Nothing without an open tape.
 NOVAPHY_API void accept_outside_write(const novaphy::DeviceArray& array);
 
-// Elementwise on equal shapes; recorded. Throw Error(shape_mismatch).
-NOVAPHY_API Tensor add(const Tensor& a, const Tensor& b);
-NOVAPHY_API Tensor sub(const Tensor& a, const Tensor& b);
-NOVAPHY_API Tensor mul(const Tensor& a, const Tensor& b);
-/// The sum of all elements, shape (1).
-NOVAPHY_API Tensor sum(const Tensor& a);
-
 }  // namespace nova
+
+#include "novaphy/nova/tensor_operations.hpp"
