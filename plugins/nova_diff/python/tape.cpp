@@ -53,13 +53,17 @@ std::string report_text(const TapeReport& report) {
     for (std::size_t i = 0; i < names.size(); ++i) out += (i ? "; " : "") + names[i];
     return out + "\n";
   };
-  std::string out = list("wanted arrays that the loss does not depend on", report.leaves_without_path) +
-                    list("gradient ends at the integers of", report.cuts) +
-                    list("copies of overwritten values", report.saved_copies);
+  return list("wanted arrays that the loss does not depend on", report.leaves_without_path) +
+         list("gradient ends at the integers of", report.cuts) +
+         list("copies of overwritten values", report.saved_copies);
+}
+
+std::string table(const TapeReport& report) {
+  std::string out;
   for (std::size_t r = 0; r < report.records.size(); ++r) {
     const RecordSummary& line = report.records[r];
-    out += novaphy::text("launch ", r, " ", line.name, ", ", line.rows, " rows: ", joined(line.inputs), " -> ",
-                         joined(line.outputs), "\n");
+    out += novaphy::text("launch ", r, " ", line.name, ", ", line.rows, " rows: ", joined(line.inputs),
+                         " -> ", joined(line.outputs), "\n");
   }
   return out;
 }
@@ -100,7 +104,7 @@ void bind_tape(py::module_& m) {
           "outputs", [](const RecordSummary& self) { return pairs(self.outputs); },
           "(name of the argument, array) of each output.");
 
-  py::class_<TapeReport>(m, "TapeReport", "What a recording knows after backward; str() of it is a table.")
+  py::class_<TapeReport>(m, "TapeReport", "What a recording knows after backward.")
       .def_readonly(
           "leaves_without_path", &TapeReport::leaves_without_path,
           "Arrays that require gradient and that the loss does not depend on; their gradient is None.")
@@ -109,12 +113,15 @@ void bind_tape(py::module_& m) {
       .def_readonly("saved_copies", &TapeReport::saved_copies,
                     "Values that the tape keeps because a launch overwrote them, with on_overwrite=\"save\".")
       .def_readonly("records", &TapeReport::records, "The launches in their order, RecordSummary each.")
+      .def_property_readonly("table", &table,
+                             "Text with a line for each launch: name, rows, input arrays, output arrays.")
       .def("__str__", &report_text)
       .def("__repr__", &report_text);
 
   py::class_<Tape>(m, "Tape", "Records the operations of a 'with' block and differentiates them in reverse.")
       .def(py::init(&make_tape), py::arg("on_overwrite") = "error",
-           "on_overwrite: what happens when a launch overwrites a value that backward needs: \"error\" makes backward raise "
+           "on_overwrite: what happens when a launch overwrites a value that backward needs: \"error\" makes "
+           "backward raise "
            "StaleRecordError, \"save\" keeps a copy on the tape first.")
       .def("__enter__",
            [](py::object self) {
@@ -135,17 +142,20 @@ void bind_tape(py::module_& m) {
             py::module_::import("novaphy._record_graph").attr("save")(self.report(), path);
           },
           py::arg("path"),
-          "Draws records and arrays as a graph. The ending chooses: .dot or .gv is text and needs nothing; .svg, .png or "
+          "Draws records and arrays as a graph. The ending chooses: .dot or .gv is text and needs nothing; "
+          ".svg, .png or "
           ".pdf needs Graphviz, or else Matplotlib.")
       .def_property_readonly("record_count", &Tape::record_count, "Recorded launches.")
       .def_property_readonly("memory_bytes", &Tape::memory_bytes,
                              "Bytes of the recording itself; forward values stay in the arrays.");
 
-  py::class_<RecordNameContext>(m, "record_name",
-                                "What is recorded in a 'with nova.record_name(name):' block stands under this name in "
-                                "messages and reports; blocks within blocks read 'outer/inner'.")
+  py::class_<RecordNameContext>(
+      m, "record_name",
+      "What is recorded in a 'with nova.record_name(name):' block stands under this name in "
+      "messages and reports; blocks within blocks read 'outer/inner'.")
       .def(py::init([](std::string name) { return RecordNameContext{std::move(name)}; }), py::arg("name"))
-      .def("__enter__", [](RecordNameContext& self) { self.names.push(std::make_unique<RecordName>(self.name)); })
+      .def("__enter__",
+           [](RecordNameContext& self) { self.names.push(std::make_unique<RecordName>(self.name)); })
       .def("__exit__", [](RecordNameContext& self, const py::args&) {
         if (!self.names.empty()) self.names.pop();
       });

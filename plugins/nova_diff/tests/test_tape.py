@@ -59,7 +59,7 @@ def test_names_of_records_stand_in_reports_and_messages():
     assert [line.name for line in report.records] == ["step/contact: mul", "step/contact: assign", "fill"]
     assert report.records[0].inputs == [("a", "tensor #0"), ("b", "tensor #0")]
     assert report.records[2].inputs == [("value", "5")]
-    assert "launch 0 step/contact: mul, 1 rows: a=tensor #0, b=tensor #0 -> out=tensor #1\n" in str(report)
+    assert report.table.startswith("launch 0 step/contact: mul, 1 rows: a=tensor #0, b=tensor #0 -> out=tensor #1\n")
     with pytest.raises(novaphy.StaleRecordError) as raised:
         tape.backward(y)
     assert str(raised.value) == (
@@ -91,30 +91,22 @@ def test_saved_copies_count_as_memory_of_the_tape():
     assert tape.memory_bytes >= empty + 400_000
 
 
-def test_backward_twice_adds_and_zero_in_between_does_not():
-    for mode in ("error", "save"):
-        x = nova.tensor([3.0], requires_grad=True)
-        with nova.Tape(on_overwrite=mode) as tape:
-            loss = x * x
-            if mode == "save":
-                x.fill_(7.0)
-        tape.backward(loss)
-        assert x.grad is None if mode == "save" else x.grad.item() == 6
-        y = nova.tensor([3.0], requires_grad=True)
-        z = nova.zeros(1)
-        with nova.Tape(on_overwrite=mode) as tape:
-            z.assign(y)
-            loss = z * z
-            z.zero_()
-        if mode == "error":
-            continue
-        tape.backward(loss)
-        assert y.grad.item() == 6
-        tape.backward(loss)
-        assert y.grad.item() == 12
-        tape.zero()
-        tape.backward(loss)
-        assert y.grad.item() == 6
+@pytest.mark.parametrize("mode", ["error", "save"])
+def test_backward_twice_adds_and_zero_in_between_does_not(mode):
+    x, y = nova.tensor([3.0], requires_grad=True), nova.zeros(1)
+    with nova.Tape(on_overwrite=mode) as tape:
+        y.assign(x)
+        loss = y * y
+        if mode == "save":
+            y.zero_()
+            x.fill_(7.0)
+    tape.backward(loss)
+    assert x.grad.item() == 6
+    tape.backward(loss)
+    assert x.grad.item() == 12
+    tape.zero()
+    tape.backward(loss)
+    assert x.grad.item() == 6
 
 
 def test_a_recording_is_drawn_as_text_and_as_a_picture(tmp_path):
