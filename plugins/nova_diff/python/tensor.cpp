@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings.hpp"
+#include "novaphy/capture.hpp"
 #include "novaphy/nova/tensor.hpp"
 #include "novaphy/python_arrays.hpp"
 
@@ -26,6 +27,7 @@ namespace {
 py::object item(const Tensor& self) {
   NOVAPHY_REQUIRE(self.size() == 1, ErrorKind::value, "nova.Tensor.item: the tensor has shape ",
                   to_string(self.shape()), ", one element is wanted");
+  novaphy::refuse_in_capture("nova.Tensor.item");
   return novaphy::python::numpy_view(self.array(), false).attr("item")();
 }
 
