@@ -2,9 +2,7 @@
 #include "aot/write_source.hpp"
 
 #include <sstream>
-#include <string_view>
-
-#include "novaphy/error.hpp"
+#include <utility>
 
 namespace nova::aot {
 namespace {
@@ -14,44 +12,61 @@ using machine::From;
 using machine::Instruction;
 using machine::To;
 
-/// The expression of one operation; A, B and C stand for its operands.
+/// The expression of one operation; $a, $b and $c stand for its operands.
 const char* pattern(Do op) {
   // clang-format off
   switch (op) {
-    case Do::add: return "A + B";
-    case Do::sub: return "A - B";
-    case Do::mul: return "A * B";
-    case Do::div: return "A / B";
-    case Do::neg: return "(F)((U)A ^ 0x80000000u)";
-    case Do::abs: return "(F)((U)A & 0x7FFFFFFFu)";
-    case Do::fma: return "fma(A, B, C)";
-    case Do::sqrt: return "root(A)";
-    case Do::min: return "minimum(A, B)";
-    case Do::max: return "maximum(A, B)";
-    case Do::zmul: return "zmul(A, B)";
-    case Do::zdiv: return "zdiv(A, B)";
-    case Do::mul_add: return "A * B + C";
-    case Do::mul_sub: return "A * B - C";
-    case Do::sub_mul: return "C - A * B";
-    case Do::less: return "(F)(A < B)";
-    case Do::less_equal: return "(F)(A <= B)";
-    case Do::equal: return "(F)(A == B)";
-    case Do::iless: return "(F)((I)A < (I)B)";
-    case Do::iless_equal: return "(F)((I)A <= (I)B)";
-    case Do::iequal: return "(F)((I)A == (I)B)";
-    case Do::mask_and: case Do::iand: return "(F)((U)A & (U)B)";
-    case Do::mask_or: case Do::ior: return "(F)((U)A | (U)B)";
-    case Do::mask_not: return "(F)~(U)A";
-    case Do::ixor: return "(F)((U)A ^ (U)B)";
-    case Do::select: return "(I)A ? B : C";
-    case Do::iadd: return "(F)((U)A + (U)B)";
-    case Do::isub: return "(F)((U)A - (U)B)";
-    case Do::imul: return "(F)((U)A * (U)B)";
-    case Do::copy: return "A";
-    case Do::add_if: return "(I)C ? A + B : A";
-    case Do::sub_if: return "(I)C ? A - B : A";
-    default: return nullptr;
+    case Do::add: return "$a + $b";
+    case Do::sub: return "$a - $b";
+    case Do::mul: return "$a * $b";
+    case Do::div: return "$a / $b";
+    case Do::neg: return "(F)((U)$a ^ 0x80000000u)";
+    case Do::abs: return "(F)((U)$a & 0x7FFFFFFFu)";
+    case Do::fma: return "fma($a, $b, $c)";
+    case Do::sqrt: return "root($a)";
+    case Do::min: return "minimum($a, $b)";
+    case Do::max: return "maximum($a, $b)";
+    case Do::zmul: return "zmul($a, $b)";
+    case Do::zdiv: return "zdiv($a, $b)";
+    case Do::mul_add: return "$a * $b + $c";
+    case Do::mul_sub: return "$a * $b - $c";
+    case Do::sub_mul: return "$c - $a * $b";
+    case Do::less: return "(F)($a < $b)";
+    case Do::less_equal: return "(F)($a <= $b)";
+    case Do::equal: return "(F)($a == $b)";
+    case Do::iless: return "(F)((I)$a < (I)$b)";
+    case Do::iless_equal: return "(F)((I)$a <= (I)$b)";
+    case Do::iequal: return "(F)((I)$a == (I)$b)";
+    case Do::mask_and: case Do::iand: return "(F)((U)$a & (U)$b)";
+    case Do::mask_or: case Do::ior: return "(F)((U)$a | (U)$b)";
+    case Do::mask_not: return "(F)~(U)$a";
+    case Do::ixor: return "(F)((U)$a ^ (U)$b)";
+    case Do::select: return "(I)$a ? $b : $c";
+    case Do::iadd: return "(F)((U)$a + (U)$b)";
+    case Do::isub: return "(F)((U)$a - (U)$b)";
+    case Do::imul: return "(F)((U)$a * (U)$b)";
+    case Do::copy: return "$a";
+    case Do::add_if: return "(I)$c ? $a + $b : $a";
+    case Do::sub_if: return "(I)$c ? $a - $b : $a";
+    case Do::idiv: return "quotient($a, $b)";
+    case Do::imod: return "rest($a, $b)";
+    case Do::shift_left: return "(F)((U)$a << ((U)$b & 31u))";
+    case Do::shift_right: return "(F)((I)$a >> ((I)$b & 31))";
+    case Do::floor: return "lower($a)";
+    case Do::to_f32: return "__builtin_convertvector((I)$a, F)";
+    case Do::to_i32: return "integers($a)";
+    case Do::sin: return "call<Sin>($a)";
+    case Do::cos: return "call<Cos>($a)";
+    case Do::tan: return "call<Tan>($a)";
+    case Do::asin: return "call<Asin>($a)";
+    case Do::acos: return "call<Acos>($a)";
+    case Do::atan2: return "call<Atan2>($a, $b)";
+    case Do::exp: return "call<Exp>($a)";
+    case Do::log: return "call<Log>($a)";
+    case Do::pow: return "call<Pow>($a, $b)";
+    case Do::tanh: return "call<Tanh>($a)";
   }
+  return "";
   // clang-format on
 }
 
@@ -65,11 +80,7 @@ class Writer {
   void load(const machine::Load& l);
   void instruction(const Instruction& x);
   void store(const machine::Store& s);
-  void corner(const machine::Corner& c);
-  [[noreturn]] void refuse(const char* what) const {
-    novaphy::fail(novaphy::ErrorKind::unsupported_feature, "novaphy_generate_kernels: program '", program_,
-                  "' has ", what, ", which compiled kernels do not have; leave it to the interpreter");
-  }
+  void corner(std::size_t at);
   static std::string r(std::uint32_t reg) { return "r" + std::to_string(reg); }
 
   const Code& code_;
@@ -105,13 +116,14 @@ void Writer::load(const machine::Load& l) {
       out_ << "read_domain<" << count << ">(" << argument << ", " << width << ", " << component;
       break;
     case From::gather_row:
-      if (code_.patch_index == kNone) refuse("gathers through several indices");
-      out_ << "read_patch<" << count << ">(" << l.table << ", " << static_cast<int>(l.local);
-      break;
     case From::gather_pair:
-      out_ << "read_gather_pair<" << count << ">(" << argument << ", " << width << ", " << component << ", "
-           << static_cast<int>(l.index) << ", " << static_cast<int>(l.index_width) << ", "
-           << static_cast<int>(l.index_column);
+      if (l.from == From::gather_row && code_.patch_index != kNone) {
+        out_ << "read_patch<" << count << ">(" << l.table << ", " << static_cast<int>(l.local);
+        break;
+      }
+      out_ << (l.from == From::gather_row ? "read_gather<" : "read_gather_pair<") << count << ">(" << argument
+           << ", " << width << ", " << component << ", " << static_cast<int>(l.index) << ", "
+           << static_cast<int>(l.index_width) << ", " << static_cast<int>(l.index_column);
       break;
   }
   out_ << ", q);\n ";
@@ -121,12 +133,12 @@ void Writer::load(const machine::Load& l) {
 }
 
 void Writer::instruction(const Instruction& x) {
-  const char* const expression = pattern(x.op);
-  if (expression == nullptr) refuse("an operation that is more than a few instructions");
-  out_ << "  " << r(x.d) << " = ";
-  for (const char c : std::string_view(expression))
-    out_ << (c == 'A' ? r(x.a) : c == 'B' ? r(x.b) : c == 'C' ? r(x.c) : std::string(1, c));
-  out_ << ";\n";
+  std::string expression = pattern(x.op);
+  const std::pair<const char*, std::uint32_t> operands[] = {{"$a", x.a}, {"$b", x.b}, {"$c", x.c}};
+  for (const auto& [mark, reg] : operands)
+    for (std::size_t at; (at = expression.find(mark)) != std::string::npos;)
+      expression.replace(at, 2, r(reg));
+  out_ << "  " << r(x.d) << " = " << expression << ";\n";
 }
 
 void Writer::store(const machine::Store& s) {
@@ -148,19 +160,23 @@ void Writer::store(const machine::Store& s) {
       how = "sum_loop";
       break;
     case To::staged_loop:
-      refuse("a scatter inside of a loop");
+      how = "stage_pair";
+      break;
   }
   out_ << "  k." << how << "(";
-  if (s.to == To::sum_row || s.to == To::sum_loop)
+  if (s.to == To::sum_row || s.to == To::sum_loop || s.to == To::staged_loop)
     out_ << s.slot;
   else
     out_ << static_cast<int>(s.output) << ", " << static_cast<int>(s.width) << ", " << s.component;
   out_ << ", " << r(s.reg) << ");\n";
 }
 
-void Writer::corner(const machine::Corner& c) {
-  if (code_.patch_index == kNone) refuse("scatters through several indices");
-  out_ << "  k.corner(" << c.piece << ", " << static_cast<int>(c.column) << ", " << code_.columns;
+void Writer::corner(std::size_t at) {
+  const machine::Corner& c = code_.corners[at];
+  if (code_.patch_index != kNone)
+    out_ << "  k.corner(" << c.piece << ", " << static_cast<int>(c.column) << ", " << code_.columns;
+  else
+    out_ << "  k.stage_corner(" << at;
   for (const std::uint16_t reg : c.reg)
     out_ << ", " << (reg != machine::kNoRegister ? r(reg) : c.negative_zero ? "negative_zero" : "zero");
   out_ << ");\n";
@@ -185,7 +201,7 @@ std::string Writer::text(const std::string& name) {
     for (std::uint32_t i = part.stores; i < part.stores_end; ++i) store(code_.stores[i]);
     if (loop) out_ << "  }\n";
   }
-  for (const machine::Corner& c : code_.corners) corner(c);
+  for (std::size_t at = 0; at < code_.corners.size(); ++at) corner(at);
   out_ << "  }\n}\n";
   return out_.str();
 }

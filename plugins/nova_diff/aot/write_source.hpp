@@ -8,8 +8,7 @@
 
 namespace nova::aot {
 
-/// A function `name(Binding, PatchView, begin, end)`. Throws Error(unsupported_feature), naming the program,
-/// for an operation or an access that compiled kernels do not have.
+/// A function `name(Binding, PatchView, begin, end)`.
 std::string function_text(const Code& code, const char* program, const std::string& name);
 
 }  // namespace nova::aot

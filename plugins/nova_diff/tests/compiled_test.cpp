@@ -5,13 +5,13 @@
 #include <cmath>
 #include <random>
 
-#include "aot/write_source.hpp"
 #include "ball_kernels.hpp"
 #include "nova/grad/reverse.hpp"
 #include "nova/kernel/compiled.hpp"
 #include "nova/kernel/execute.hpp"
 #include "nova/kernel/program_hash.hpp"
 #include "novaphy/nova/compiled_kernels.hpp"
+#include "compiled_random_kernels.hpp"
 #include "patch_kernels.hpp"
 #include "test_kernels.hpp"
 #include "tetrahedra.hpp"
@@ -139,18 +139,13 @@ TEST_CASE("a program is known by what it computes, not by its names") {
   CHECK(find_compiled(hash_of(make("one", 2.0f))) == nullptr);
 }
 
-TEST_CASE("the generator refuses what compiled kernels do not have, naming program and reason") {
-  const Kernel kernel = make_indexed_expr_kernel_typed_access_n(
-      {.name = "two_ways",
-       .in = {in("x", Row::f32).gather("i"), in("y", Row::f32).gather("j")},
-       .out = {out("z", Row::f32)},
-       .index = {index("i"), index("j")}},
-      [](KernelScope& k) { k.write("z", k.f32("x") + k.f32("y")); });
-  check_error(
-      ErrorKind::unsupported_feature,
-      "novaphy_generate_kernels: program 'two_ways' has gathers through several indices, which compiled "
-      "kernels do not have; leave it to the interpreter",
-      [&] { aot::function_text(kernel.compiled()->code, "two_ways", "f"); });
+TEST_CASE(
+    "random programs that the build has compiled give the bytes of the interpreter, and so do their "
+    "adjoints") {
+  for (const Kernel& kernel : compiled_random_kernels()) {
+    const Kernel::Compiled& compiled = *kernel.compiled();
+    check_kernel(kernel, compiled.differentiable, compiled.float_outputs);
+  }
 }
 
 }  // namespace nova::test

@@ -15,6 +15,8 @@
 namespace nova::machine {
 namespace {
 
+#include "nova/backend/operations.inc"
+
 NOVA_INLINE F constant(std::uint32_t bits) {
   return (F)(U{} + bits);
 }
@@ -48,7 +50,9 @@ NOVA_INLINE F root(F a) {
 #else
 NOVA_INLINE F fma(F a, F b, F c) {
   F out;
-  for (int k = 0; k < kLanes; ++k) out[k] = __builtin_fmaf(a[k], b[k], c[k]);
+  const auto word = [](F& x) { return reinterpret_cast<Word*>(&x); };
+  for (int j = 0; j < kLanes; j += Vector::kLanes)
+    round(Fused::of<Vector>(widen(word(a) + j), widen(word(b) + j), widen(word(c) + j)), word(out) + j);
   return out;
 }
 NOVA_INLINE F root(F a) {
@@ -57,6 +61,41 @@ NOVA_INLINE F root(F a) {
   return out;
 }
 #endif
+
+/// An elementary function.
+template <class Function, class... Operands>
+NOVA_INLINE F call(F a, Operands... more) {
+  F out;
+  many<Function>(reinterpret_cast<const Word*>(&a), reinterpret_cast<const Word*>(&more)...,
+                 reinterpret_cast<Word*>(&out), kLanes);
+  return out;
+}
+/// An operation on one number at a time.
+template <class Operation>
+NOVA_INLINE F each(Operation operation, F a, F b = F{}) {
+  F out;
+  for (int k = 0; k < kLanes; ++k)
+    reinterpret_cast<Word*>(&out)[k] =
+        operation(reinterpret_cast<const Word*>(&a)[k], reinterpret_cast<const Word*>(&b)[k]);
+  return out;
+}
+NOVA_INLINE F quotient(F a, F b) {
+  return each(
+      [](Word x, Word y) { return static_cast<Word>(divide(static_cast<int>(x), static_cast<int>(y))); }, a,
+      b);
+}
+NOVA_INLINE F rest(F a, F b) {
+  return each(
+      [](Word x, Word y) { return static_cast<Word>(remainder(static_cast<int>(x), static_cast<int>(y))); },
+      a, b);
+}
+NOVA_INLINE F lower(F a) {
+  return each([](Word x, Word) { return __builtin_bit_cast(Word, round_down(__builtin_bit_cast(float, x))); },
+              a);
+}
+NOVA_INLINE F integers(F a) {
+  return each([](Word x, Word) { return static_cast<Word>(to_integer(__builtin_bit_cast(float, x))); }, a);
+}
 
 /// kLanes rows at most: [row, row + n), and in a loop the domain index s.
 struct Block {
@@ -85,17 +124,14 @@ struct Block {
     read_one<N>(static_cast<const Real*>(b.arguments[argument]) + s * width + component, to);
   }
   template <int N>
+  NOVA_INLINE void read_gather(int argument, int width, int component, int index, int index_width, int column,
+                               F* to) const {
+    gather<N>(argument, width, component, index, index_width, column, row, to);
+  }
+  template <int N>
   NOVA_INLINE void read_gather_pair(int argument, int width, int component, int index, int index_width,
                                     int column, F* to) const {
-    const Real* const from = static_cast<const Real*>(b.arguments[argument]) + component;
-    const Word* const at =
-        static_cast<const Word*>(b.arguments[index]) + (row + s * b.rows) * index_width + column;
-    read<N>(
-        [&](int j) {
-          const std::int64_t target = static_cast<std::int32_t>(at[j * index_width]);
-          return target < 0 ? static_cast<const Real*>(kNoRow) : from + target * width;
-        },
-        to);
+    gather<N>(argument, width, component, index, index_width, column, row + s * b.rows, to);
   }
   template <int N>
   NOVA_INLINE void read_patch(int table, int column, F* to) const {
@@ -118,6 +154,15 @@ struct Block {
   }
   NOVA_INLINE void sum_loop(std::int64_t slot, F x) const {
     add_to_leaf(b, b.row_sums + slot * b.domain + s, row, n, reinterpret_cast<const Real*>(&x));
+  }
+  NOVA_INLINE void stage_pair(std::int64_t slot, F x) const {
+    Word* const to = reinterpret_cast<Word*>(b.staged_loop) + (slot * b.domain + s) * b.rows + row;
+    for (int j = 0; j < n; ++j) to[j] = reinterpret_cast<const Word*>(&x)[j];
+  }
+  NOVA_INLINE void stage_corner(std::int64_t corner, F x, F y, F z, F w) const {
+    Real* const to = b.staged_row + (corner * b.rows + row) * 4;
+    for (int j = 0; j < n; ++j)
+      to[4 * j] = x[j], to[4 * j + 1] = y[j], to[4 * j + 2] = z[j], to[4 * j + 3] = w[j];
   }
   NOVA_INLINE void corner(int piece, int column, int columns, F x, F y, F z, F w) const {
     F v[4] = {x, y, z, w};
@@ -150,6 +195,18 @@ struct Block {
       to[0] = *reinterpret_cast<const UnalignedF*>(from);
     else
       read<N>([&](int j) { return from + j * width; }, to);
+  }
+  template <int N>
+  NOVA_INLINE void gather(int argument, int width, int component, int index, int index_width, int column,
+                          std::int64_t first, F* to) const {
+    const Real* const from = static_cast<const Real*>(b.arguments[argument]) + component;
+    const Word* const at = static_cast<const Word*>(b.arguments[index]) + first * index_width + column;
+    read<N>(
+        [&](int j) {
+          const std::int64_t target = static_cast<std::int32_t>(at[j * index_width]);
+          return target < 0 ? static_cast<const Real*>(kNoRow) : from + target * width;
+        },
+        to);
   }
   template <int N>
   NOVA_INLINE void read_one(const Real* from, F* to) const {
