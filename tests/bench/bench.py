@@ -22,8 +22,9 @@ GRIDS = {4000: (10, 10, 8), 40000: (20, 20, 20)}
 SOFT_TARGETS = {"compiled": (8.0, 24.0), "interpreter": (30.0, 90.0)}
 
 
-def measure_ours():
-    subprocess.run(["cmake", "--build", BUILD, "--target", "novaphy_ball_loop"], check=True, stdout=subprocess.DEVNULL)
+def measure_ours(cores):
+    subprocess.run(["cmake", "--build", BUILD, "--target", "novaphy_ball_loop", "novaphy_tetrahedron_bench"], check=True,
+                   stdout=subprocess.DEVNULL)
     soft = {}
     for tets, cells in GRIDS.items():
         command = (sys.executable, HERE / "soft_python.py", *cells, "--substeps", peer_runs.SUBSTEPS[tets])
@@ -34,7 +35,33 @@ def measure_ours():
         "first_gradient_s": cpu_seconds_of(sys.executable, HERE / "first_gradient.py"),
         "python_alone_s": cpu_seconds_of(sys.executable, "-c", "import numpy"),
         "soft": soft,
+        "kernels": measure_kernels(cores),
     }
+
+
+def measure_kernels(cores):
+    """The kernels of tetrahedra alone, on one core and on two."""
+    program = BUILD / "tests/novaphy_tetrahedron_bench"
+    figures = {1: json_of(program, NOVAPHY_NUM_THREADS="1")}
+    if len(cores) > 1:
+        pair = ",".join(str(core) for core in sorted(cores)[:2])
+        figures[2] = json_of("taskset", "-c", pair, program, NOVAPHY_NUM_THREADS="2")
+    return figures
+
+
+def kernel_rows(figures):
+    """Without the particle update and the loop around it. Two cores: their share of one core's time."""
+    one, rows = figures[1], []
+    for tier, targets in (("compiled", SOFT_TARGETS["compiled"]), ("interpreted", SOFT_TARGETS["interpreter"])):
+        for tets in GRIDS:
+            for key, words, target in zip(("force", "both"), ("force", "force + adjoint"), targets):
+                rows.append((f"{tets} tetrahedra, {words} alone, {tier}", "ns", one[f"tets_{tets}_{tier}_{key}_ns"], target, None))
+    if 2 in figures:
+        for key, words in (("force", "force"), ("both", "force + adjoint")):
+            name = f"tets_40000_compiled_{key}_ns"
+            rows.append((f"40000 tetrahedra, {words} alone, two cores", "of one's time", figures[2][name] / one[name], 1 / 1.7, None))
+    rows.append(("own kernel, from definition to first gradient", "ms", one["own_kernel_first_gradient_ms"], 20.0, None))
+    return rows
 
 
 def ball_rows(ours, newton):
@@ -99,14 +126,15 @@ def main():
     parser.add_argument("--with-peers", action="store_true", help="time Newton, JAX, torch and Taichi on the same scenes too")
     parser.add_argument("--output", type=Path, default=ROOT / "build/bench/bench.json", help="where the JSON goes")
     arguments = parser.parse_args()
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core, for every child too
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})  # one core, for every child too
 
     print("bench: timing ours ...", flush=True)
-    ours = measure_ours()
+    ours = measure_ours(cores)
     peers = peer_runs.measure(GRIDS) if arguments.with_peers else None
     check_agreement(ours, peers)
     newton = peers["ball"] if peers else None
-    rows = ball_rows(ours, newton) + soft_rows(ours, peers)
+    rows = ball_rows(ours, newton) + soft_rows(ours, peers) + kernel_rows(ours["kernels"])
     print_table(rows)
     print(f"\nof the first gradient's time, {ours['python_alone_s']:.2g} s are the start of Python with NumPy; "
           f"the plain forward solver takes {ours['python']['plain_forward_us']:.3g} us a substep from Python")

@@ -12,27 +12,27 @@
 
 namespace nova::test {
 
-/// A block of n x n x n cells, five tetrahedra each, in the order of the builder's soft grid.
+/// A block of cells, five tetrahedra each, in the order of the builder's soft grid.
 struct TetrahedronGrid {
-  explicit TetrahedronGrid(int n) {
-    const int side = n + 1;
-    const auto at = [&](int x, int y, int z) { return x + side * (y + side * z); };
-    for (int z = 0; z < side; ++z)
-      for (int y = 0; y < side; ++y)
-        for (int x = 0; x < side; ++x)
+  explicit TetrahedronGrid(int n) : TetrahedronGrid(n, n, n) {}
+  TetrahedronGrid(int nx, int ny, int nz) {
+    const auto at = [&](int x, int y, int z) { return x + (nx + 1) * (y + (ny + 1) * z); };
+    for (int z = 0; z <= nz; ++z)
+      for (int y = 0; y <= ny; ++y)
+        for (int x = 0; x <= nx; ++x)
           for (const int k : {x, y, z}) points.push_back(0.1f * static_cast<float>(k));
     static constexpr int kOdd[5][4] = {{0, 1, 4, 3}, {2, 3, 6, 1}, {5, 4, 1, 6}, {7, 6, 3, 4}, {4, 1, 6, 3}};
     static constexpr int kEven[5][4] = {{1, 2, 5, 0}, {3, 0, 7, 2}, {4, 7, 0, 5}, {6, 5, 2, 7}, {5, 2, 7, 0}};
-    for (int z = 0; z < n; ++z)
-      for (int y = 0; y < n; ++y)
-        for (int x = 0; x < n; ++x) {
+    for (int z = 0; z < nz; ++z)
+      for (int y = 0; y < ny; ++y)
+        for (int x = 0; x < nx; ++x) {
           const int corner[8] = {
               at(x, y, z),     at(x + 1, y, z),     at(x + 1, y, z + 1),     at(x, y, z + 1),
               at(x, y + 1, z), at(x + 1, y + 1, z), at(x + 1, y + 1, z + 1), at(x, y + 1, z + 1)};
           for (const auto& cell : ((x ^ y ^ z) & 1) != 0 ? kOdd : kEven)
             for (const int k : cell) corners.push_back(corner[k]);
         }
-    vertices = side * side * side;
+    vertices = static_cast<std::int64_t>(points.size() / 3);
     elements = static_cast<std::int64_t>(corners.size() / 4);
   }
   std::vector<std::int32_t> corners;  ///< four a tetrahedron
@@ -48,8 +48,9 @@ inline Mat33E times(const Mat33E& a, const Mat33E& b) {
   return c;
 }
 
-/// Elastic and damping forces of tetrahedra, taken from their four corners.
-inline Kernel make_tetrahedron_kernel() {
+/// Elastic and damping forces of tetrahedra, taken from their four corners. Another `shift` is another
+/// program.
+inline Kernel make_tetrahedron_kernel(float shift = 1.0f) {
   return make_indexed_expr_kernel_typed_access_n(
       {.name = "tetrahedron_forces",
        .in = {in("x", Row::vec3).gather("corner", 4), in("v", Row::vec3).gather("corner", 4),
@@ -57,7 +58,7 @@ inline Kernel make_tetrahedron_kernel() {
               in("activation", Row::f32)},
        .out = {out("f", Row::vec3).scatter_sub("corner", 4)},
        .index = {index("corner", Row::ivec4)}},
-      [](KernelScope& k) {
+      [=](KernelScope& k) {
         const auto x = k.vec3s<4>("x"), v = k.vec3s<4>("v");
         const Mat33E rest = k.mat33("rest");
         const Vec3E material = k.vec3("material");
@@ -78,7 +79,7 @@ inline Kernel make_tetrahedron_kernel() {
           return f.m[0][c] * f.m[0][c] + f.m[1][c] * f.m[1][c] + f.m[2][c] * f.m[2][c];
         };
         const Expr invariant = (square(0) + square(1)) + square(2);
-        const Expr shrink = Expr(1.0f) - Expr(1.0f) / (invariant + 1.0f);
+        const Expr shrink = Expr(1.0f) - Expr(1.0f) / (invariant + shift);
         Mat33E stress, rest_t;
         for (int i = 0; i < 3; ++i)
           for (int j = 0; j < 3; ++j) {
