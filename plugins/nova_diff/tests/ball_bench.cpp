@@ -9,6 +9,7 @@
 
 #include "ball_kernels.hpp"
 #include "nova/kernel/compiled.hpp"
+#include "novaphy/nova/compiled_kernels.hpp"
 #include "novaphy/nova/losses.hpp"
 #include "novaphy/nova/tape.hpp"
 
@@ -129,9 +130,13 @@ void measure(std::int64_t rows, bool all_gradients, int rounds) {
 }  // namespace
 
 void measure_all(int rounds) {
-  measure(1, false, rounds);
-  measure(1, true, rounds);
-  measure(2000, false, std::max(rounds / 20, 1));
+  for (const bool compiled : {true, false}) {
+    set_compiled_kernels(compiled);
+    std::printf("%s:\n", backend_name());
+    measure(1, false, rounds);
+    measure(1, true, rounds);
+    measure(2000, false, std::max(rounds / 20, 1));
+  }
   const Scene scene(1, true);
   for (const Kernel* kernel : {&scene.contact, &scene.integrate}) {
     const auto& compiled = *kernel->compiled();
