@@ -63,7 +63,7 @@ void bind_operators(py::module_& m, py::class_<Tensor>& c) {
   bind_binary<&maximum>(m, c, "maximum", nullptr, nullptr, kElementwise);
 
   bind_unary<&neg>(m, "neg", "-a.");
-  bind_unary<&abs>(m, "abs", "The absolute value; its gradient at 0 is 0.");
+  bind_unary<&abs>(m, "abs", "The absolute value; its derivative at 0 is 1.");
   bind_unary<&exp>(m, "exp", "e to the power a.");
   bind_unary<&log>(m, "log", "The natural logarithm.");
   bind_unary<&tanh>(m, "tanh", "The hyperbolic tangent.");

@@ -70,6 +70,59 @@ TEST_CASE("two swapped states are refused, naming array, state and both launches
 }
 
 TEST_CASE(
+    "two swapped states with saved copies have the gradient of separate ones, also twice and through "
+    "slices") {
+  for (const bool slices : {false, true}) {
+    Particle a(0, 1.0f), b(1);
+    if (slices) {
+      Tensor positions = scalars({1, 0}), speeds(Shape{2});
+      a.x = positions.slice_rows(0, 1), b.x = positions.slice_rows(1, 2);
+      a.v = speeds.slice_rows(0, 1), b.v = speeds.slice_rows(1, 2);
+    }
+    Tensor k = scalars({4}, true);
+    Tape tape(OnOverwrite::save);
+    {
+      TapeScope scope(tape);
+      for (int i = 0; i < 100; ++i) i % 2 == 0 ? step(a, b, k) : step(b, a, k);
+    }
+    tape.backward(a.x);
+    CHECK(values(a.x)[0] == doctest::Approx(-0.42527).epsilon(1e-5));
+    CHECK(gradient(k)[0] == doctest::Approx(-0.22743).epsilon(1e-4));
+    tape.backward(a.x);
+    CHECK(gradient(k)[0] == doctest::Approx(2 * -0.22743).epsilon(1e-4));
+    CHECK(tape.report().saved_copies.size() == 99);  // the positions that a later step overwrote
+    b.x.array().zero();
+    CHECK(error_of([&] { tape.backward(a.x); }).kind() == ErrorKind::stale_record);
+  }
+}
+
+TEST_CASE("saved copies do not hide a write that no launch made") {
+  Tensor x = scalars({3}, true), y = scalars({0});
+  Tape tape(OnOverwrite::save);
+  {
+    TapeScope scope(tape);
+    launch(square(), {x}, {y}, 1);
+  }
+  x.array().write<float>()[0] = 5;
+  check_error(
+      ErrorKind::stale_record,
+      "Tape: a tensor was written outside of the recording after launch 0 (square) had read it; its old "
+      "values are gone. Leave it unchanged until backward, or record again.",
+      [&] { tape.backward(y); });
+
+  Tensor z = scalars({3}, true);
+  z.storage()->mark_escaped();
+  Tape second(OnOverwrite::save);
+  {
+    TapeScope scope(second);
+    launch(square(), {z}, {y}, 1);
+    static_cast<float*>(z.storage()->data_without_version())[0] = 5;
+    z.fill(7);
+  }
+  CHECK(error_of([&] { second.backward(y); }).kind() == ErrorKind::stale_record);
+}
+
+TEST_CASE(
     "a gradient read inside the recording is refused; after backward it is there; after zero_grad it is "
     "gone") {
   Tensor x = scalars({3}, true), y = scalars({0});

@@ -161,6 +161,22 @@ TEST_CASE("inputs that overlap in part have the sum of both gradients") {
   CHECK(gradient(x) == std::vector<float>{2, 4, 6, 3});
 }
 
+TEST_CASE("slices of an array without a flag pass gradient on, and tell nothing inside the recording") {
+  Tensor x = scalars({1, 2}, true), buffer(Shape{4}), loss;
+  Tape tape;
+  {
+    TapeScope scope(tape);
+    buffer.slice_rows(1, 3).assign(x);
+    loss = sum(buffer.slice_rows(1, 3));
+    CHECK(error_of([&] { (void)x.slice_rows(0, 1).grad(); }).kind() == ErrorKind::gradient_not_ready);
+  }
+  tape.backward(loss);
+  CHECK(gradient(x) == std::vector<float>{1, 1});
+  CHECK_FALSE(buffer.grad().has_value());
+  x.slice_rows(0, 1).zero_grad();
+  CHECK_FALSE(x.grad().has_value());
+}
+
 TEST_CASE("a loss may be a slice that no launch wrote as such") {
   Tensor x = scalars({1, 2, 3}, true), y(Shape{3});
   Tape tape;

@@ -176,6 +176,25 @@ TEST_CASE("a path from float to integer to float is refused at backward and stan
               "launch 1 (choose), which have no derivative; keep that path in float32.",
               [&] { tape.backward(y); });
   CHECK(tape.report().cuts == std::vector<std::string>{"a tensor, written at launch 0 (count)"});
+
+  // through slices of one integer array, and cut on purpose
+  Tensor counts = integers({0, 0}, Shape{2});
+  for (const bool on_purpose : {false, true}) {
+    a.zero_grad(), b.zero_grad();
+    Tape second;
+    {
+      TapeScope scope(second);
+      launch(count, {on_purpose ? a.detach() : a}, {counts.slice_rows(1, 2)}, 1);
+      launch(choose, {counts.slice_rows(1, 2), b}, {y}, 1);
+    }
+    if (!on_purpose) {
+      CHECK(error_of([&] { second.backward(y); }).kind() == ErrorKind::unsupported_feature);
+      continue;
+    }
+    second.backward(y);
+    CHECK_FALSE(a.grad().has_value());
+    CHECK(gradient(b) == std::vector<float>{1});
+  }
 }
 
 TEST_CASE("the point loss is the squared distance and its gradient twice the difference") {

@@ -104,6 +104,14 @@ def test_dot_and_norm_and_the_norm_of_nothing():
     assert value[0] == 0 and np.array_equal(grad, np.zeros(3))
 
 
+def test_singular_points_have_the_documented_derivatives():
+    zero = np.zeros(1, np.float32)
+    for f, wanted in ((nova.abs, 1.0), (nova.sqrt, 0.0), (lambda a: nova.maximum(a, 0.0), 0.0),
+                      (lambda a: nova.maximum(0.0, a), 1.0), (lambda a: a**2, 0.0)):
+        _, (grad,) = gradients(f, zero)
+        assert grad[0] == wanted
+
+
 def test_clamp_passes_gradient_inside_only():
     value, (grad,) = gradients(lambda a: nova.clamp(a, 0.0, 1.0), np.array([-1.0, 0.5, 2.0], np.float32))
     assert np.array_equal(value, [0, 0.5, 1]) and np.array_equal(grad, [0, 2, 0])

@@ -39,13 +39,13 @@ NOVAPHY_API Tensor minimum(const TensorOrNumber& a, const TensorOrNumber& b);
 NOVAPHY_API Tensor maximum(const TensorOrNumber& a, const TensorOrNumber& b);
 
 NOVAPHY_API Tensor neg(const Tensor& a);
-NOVAPHY_API Tensor abs(const Tensor& a);
+NOVAPHY_API Tensor abs(const Tensor& a);  ///< derivative 1 at 0
 NOVAPHY_API Tensor exp(const Tensor& a);
 NOVAPHY_API Tensor log(const Tensor& a);
 NOVAPHY_API Tensor tanh(const Tensor& a);
 NOVAPHY_API Tensor sin(const Tensor& a);
 NOVAPHY_API Tensor cos(const Tensor& a);
-NOVAPHY_API Tensor sqrt(const Tensor& a);
+NOVAPHY_API Tensor sqrt(const Tensor& a);  ///< derivative 0 at 0
 /// min(max(a, low), high). Throws Error(value) unless low <= high.
 NOVAPHY_API Tensor clamp(const Tensor& a, float low, float high);
 
