@@ -2,10 +2,13 @@
 // Backward: which arrays lie between wanted arrays and the loss, then the adjoints in reverse.
 //
 // Cotangents exist per root; that of a region is a part of its root's.
+#include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "nova/tape/carry.hpp"
 #include "nova/tape/effects.hpp"
 #include "nova/tape/tape_state.hpp"
 #include "nova/tensor/slot.hpp"
@@ -24,6 +27,7 @@ class Backward {
   explicit Backward(TapeState& tape) : tape_(tape) {}
   ~Backward();
   void run(std::uint32_t loss, const novaphy::DeviceArray* seed);
+  void run_part(std::span<const Tensor> losses, CotangentCarry& carry);
 
  private:
   /// The cotangents of a record's outputs; bit k of the masks: output k has one, its buffer is given back.
@@ -93,7 +97,7 @@ void Backward::find_wanted() {
     for (std::size_t i = 0; i < signature.inputs; ++i) {
       if (!(signature.differentiable >> i & 1) || in[i].array == kNone) continue;
       const TapeArray& root = root_of(in[i].array);
-      if (root.flows || root.storage->requires_grad()) record.wanted |= std::uint64_t{1} << i;
+      if (root.flows || root.carried || root.storage->requires_grad()) record.wanted |= std::uint64_t{1} << i;
     }
     const Use* const out = outputs(record);
     for (std::size_t k = 0; k < signature.outputs; ++k) {
@@ -318,7 +322,53 @@ void Backward::run(std::uint32_t loss, const novaphy::DeviceArray* seed) {
   store_gradients();
 }
 
+void Backward::run_part(std::span<const Tensor> losses, CotangentCarry& carry) {
+  tape_.report = {};
+  find_wanted();
+  for (TapeArray& array : tape_.arrays)
+    if (!array.storage->root()) array.cotangent = carry.take(array.storage.get());
+  for (const Tensor& loss : losses) {
+    if (!loss.storage() || tape_.table.find(&loss.storage()->base()) == kNone) continue;  // a constant
+    *cotangent(tape_.array_of(loss.storage())) += 1.0f;
+  }
+  for (std::size_t r = tape_.records.size(); r-- > 0;)
+    run_record(tape_.records[r], static_cast<std::uint32_t>(r));
+  for (TapeArray& array : tape_.arrays) {
+    if (array.storage->root() || !array.starts_as_input) continue;
+    if (array.kept != nullptr)
+      tape_.pool.give_back(std::exchange(array.kept, nullptr), array.storage->bytes());
+    if (array.cotangent != nullptr)
+      carry.put(array.storage, std::exchange(array.cotangent, nullptr));
+    else if (array.storage->requires_grad())
+      tape_.report.leaves_without_path.push_back(to_string(array.storage->label()));
+  }
+  for (TapeArray& array : tape_.arrays)
+    if (array.kept != nullptr)
+      Effects::now().store_gradient(array.storage, array.kept, GradientStore::anew, tape_.serial);
+}
+
 }  // namespace
+
+float* CotangentCarry::take(const novaphy::Storage* array) {
+  const auto at =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.array.get() == array; });
+  if (at == entries_.end()) return nullptr;
+  float* const cotangent = at->cotangent;
+  entries_.erase(at);
+  return cotangent;
+}
+
+void CotangentCarry::put(std::shared_ptr<novaphy::Storage> array, float* cotangent) {
+  entries_.push_back({std::move(array), cotangent});
+}
+
+void run_backward_part(TapeState& tape, std::span<const Tensor> losses, CotangentCarry& carry,
+                       std::span<const std::shared_ptr<novaphy::Storage>> starts) {
+  check_versions(tape);
+  for (const std::shared_ptr<novaphy::Storage>& start : starts)
+    if (const std::uint32_t at = tape.table.find(start.get()); at != kNone) tape.arrays[at].carried = true;
+  Backward(tape).run_part(losses, carry);
+}
 
 void run_backward(TapeState& tape, std::uint32_t loss, const novaphy::DeviceArray* seed) {
   Backward(tape).run(loss, seed);

@@ -33,6 +33,7 @@ float* CotangentPool::take(std::size_t bytes) {
   } else {
     if (block > left_) {
       left_ = std::max(kSlab, block);
+      bytes_ += left_;
       next_ = static_cast<std::byte*>(std::aligned_alloc(kAlignment, left_));
       NOVAPHY_REQUIRE(next_ != nullptr, novaphy::ErrorKind::generic,
                       "nova: out of memory: could not allocate ", left_, " bytes for cotangents");

@@ -120,9 +120,14 @@ void TapeState::note_output(const std::shared_ptr<novaphy::Storage>& storage, st
 }
 
 void TapeState::reset() {
+  drop_records();
+  pool.clear();
+}
+
+void TapeState::drop_records() {
   arrays.clear(), uses.clear(), records.clear(), hashes.clear(), overlaps.clear();
   families.clear(), saved.clear();
-  table.clear(), pool.clear();
+  table.clear();
   unseen = {}, unseen_origin = {}, report = {};
   first_of_block = 0, has_external_ = false;
 }

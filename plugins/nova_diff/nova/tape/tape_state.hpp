@@ -73,6 +73,7 @@ struct TapeArray {
   float* cotangent = nullptr;
   float* kept = nullptr;         ///< gradients of what the recording made
   bool flows = false;            ///< depends on a wanted array
+  bool carried = false;          ///< an earlier recording makes it, and wants its cotangent
   std::uint32_t cut_by = kNone;  ///< record that turned differentiable values into these integers
 
   ByteRange range() const noexcept { return {storage->offset(), storage->offset() + storage->bytes()}; }
@@ -137,6 +138,8 @@ class TapeState {
   /// Which bytes of a root which record wrote, of those in `range`.
   std::vector<Piece> pieces_of(const TapeArray& root, ByteRange range) const;
   void reset();
+  /// The same, but cotangent buffers stay with who took them.
+  void drop_records();
 
   OnOverwrite on_overwrite = OnOverwrite::error;
 
