@@ -25,6 +25,7 @@ void bind_backend(py::module_& m);
 void bind_views(py::module_& m);
 void bind_optim(py::module_& m);
 void bind_capture(py::module_& m);
+void bind_rollout(py::module_& m);
 
 /// Held by whatever walks over records or gradients without the GIL: two threads that share a tape, or whose
 /// tapes share an array, go one after the other.

@@ -17,4 +17,5 @@ NOVAPHY_PYTHON_MODULE(_novaphy_nova, m) {
   nova::python::bind_traced_functions(m);
   nova::python::bind_kernel(m);
   nova::python::bind_capture(m);
+  nova::python::bind_rollout(m);
 }

@@ -58,13 +58,13 @@ struct Chain {
            {out.particle_q, out.particle_qd}, in.particle_count());
   }
   /// A point loss after each tenth step and after the last.
-  std::optional<Tensor> loss(std::size_t step, SimState& state) const {
-    if (step % 10 != 0 && step != kSteps) return std::nullopt;
-    return particle_point_loss_generated(view(state.particle_q), 1, 0.5f, 0.0f, 2.0f);
+  std::vector<Tensor> losses(std::size_t step, SimState& state) const {
+    if (step % 10 != 0 && step != kSteps) return {};
+    return {particle_point_loss_generated(view(state.particle_q), 1, 0.5f, 0.0f, 2.0f)};
   }
   RolloutCallbacks callbacks() const {
-    return {.step = [this](std::size_t, SimState& in, SimState& out) { step(in, out); },
-            .loss = [this](std::size_t s, SimState& state) { return loss(s, state); }};
+    return {.step = [this](std::size_t, const RolloutState& in, const RolloutState& out) { step(*in, *out); },
+            .losses = [this](std::size_t s, const RolloutState& state) { return losses(s, *state); }};
   }
 };
 
@@ -95,8 +95,8 @@ Result by_tape() {
     for (std::size_t step = 0; step < kSteps; ++step) {
       states.push_back(chain.model->state(false));
       chain.step(*states[step], *states[step + 1]);
-      if (const auto loss = chain.loss(step + 1, *states[step + 1]))
-        total = total.size() == 0 ? *loss : add(total, *loss);
+      for (const Tensor& loss : chain.losses(step + 1, *states[step + 1]))
+        total = total.size() == 0 ? loss : add(total, loss);
     }
   }
   tape.backward(total);
@@ -158,11 +158,11 @@ TEST_CASE("a step that differs when it runs again is named") {
   Chain chain(300);
   std::size_t runs = 0;
   RolloutCallbacks calls = chain.callbacks();
-  calls.step = [&](std::size_t step, SimState& in, SimState& out) {
+  calls.step = [&](std::size_t step, const RolloutState& in, const RolloutState& out) {
     const float shift = step == 3 ? static_cast<float>(runs++) : 0.0f;
-    chain.step(in, out);
-    const Tensor q = view(out.particle_q);
-    if (shift != 0) nova::assign(out.particle_q, add(q, mul(q, q)));
+    chain.step(*in, *out);
+    const Tensor q = view(out->particle_q);
+    if (shift != 0) nova::assign(out->particle_q, add(q, mul(q, q)));
   };
   Rollout rollout(chain.model, kSteps, calls, 200000);
   REQUIRE(rollout.plan().repeated > 0);
@@ -180,12 +180,11 @@ TEST_CASE("a value that a callback keeps from step to step beside the states is 
   Chain chain(300);
   Tensor kept;
   RolloutCallbacks calls = chain.callbacks();
-  calls.step = [&](std::size_t step, SimState& in, SimState& out) {
-    if (step == 0) kept = Tensor(in.particle_q.shape());
-    kept = add(kept, view(in.particle_q));
-    nova::assign(in.particle_f, kept);
-    chain.step(in, out);
-    nova::assign(out.particle_qd, add(view(out.particle_qd), kept));
+  calls.step = [&](std::size_t step, const RolloutState& in, const RolloutState& out) {
+    if (step == 0) kept = Tensor(in->particle_q.shape());
+    kept = add(kept, view(in->particle_q));
+    chain.step(*in, *out);
+    nova::assign(out->particle_qd, add(view(out->particle_qd), kept));
   };
   Rollout rollout(chain.model, 12, calls, 200000);
   REQUIRE(rollout.plan().repeated > 0);
@@ -229,7 +228,7 @@ TEST_CASE("mistakes with a rollout are told in one sentence") {
   check_error(ErrorKind::value, "novaphy.diff.Rollout: substeps is 0; give at least 1",
               [&] { Rollout(chain.model, 0, chain.callbacks()); });
   RolloutCallbacks no_loss = chain.callbacks();
-  no_loss.loss = nullptr;
+  no_loss.losses = nullptr;
   Rollout rollout(chain.model, 3, no_loss);
   CHECK_FALSE(rollout.roll(chain.start).has_value());
   check_error(ErrorKind::value,

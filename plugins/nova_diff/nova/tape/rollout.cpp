@@ -37,11 +37,11 @@ class Rollout::Run {
   RolloutStates states;
 
  private:
-  void run_step(std::size_t step, SimState& in, SimState& out);
+  void run_step(std::size_t step, const RolloutState& in, const RolloutState& out);
   void check_state(std::size_t step, SimState& state);
   void advance(const RolloutAction& action);
   void record(const RolloutAction& action);
-  void note_loss(std::size_t step, SimState& state, bool keep);
+  void note_losses(std::size_t step, const RolloutState& state, bool first);
   void differentiate(const RolloutAction& action);
   void check_start(std::size_t step, const StateArrays& start,
                    const std::vector<std::uint64_t>& versions) const;
@@ -87,25 +87,26 @@ void Rollout::Run::check_state(std::size_t step, SimState& state) {
       "control, contacts, callbacks) must be the same each time, or give a larger memory_budget");
 }
 
-void Rollout::Run::run_step(std::size_t step, SimState& in, SimState& out) {
+void Rollout::Run::run_step(std::size_t step, const RolloutState& in, const RolloutState& out) {
   calls_.step(step, in, out);
-  check_state(step + 1, out);
+  check_state(step + 1, *out);
   if (calls_.progress) calls_.progress(++done_, total_);
 }
 
 // The values of the losses are added up once, when their steps run first; their gradient is that of each
 // alone.
-void Rollout::Run::note_loss(std::size_t step, SimState& state, bool first) {
-  const std::optional<Tensor> loss = calls_.loss ? calls_.loss(step, state) : std::nullopt;
-  if (!loss) return;
-  NOVAPHY_REQUIRE(loss->size() == 1 && loss->dtype() == novaphy::DType::f32, ErrorKind::value,
-                  "novaphy.diff.Rollout: the loss after ", step, " steps has shape ",
-                  to_string(loss->shape()), " and type ", to_string(loss->dtype()),
-                  ", one float32 is wanted");
-  losses_.push_back(*loss);
-  if (!first) return;
-  const NoGrad no_grad;
-  loss_ = loss_ ? add(*loss_, Tensor(loss->array()).reshape(loss_->shape())) : loss->detach();
+void Rollout::Run::note_losses(std::size_t step, const RolloutState& state, bool first) {
+  if (!calls_.losses) return;
+  for (const Tensor& loss : calls_.losses(step, state)) {
+    NOVAPHY_REQUIRE(loss.size() == 1 && loss.dtype() == novaphy::DType::f32, ErrorKind::value,
+                    "novaphy.diff.Rollout: the loss after ", step, " steps has shape ",
+                    to_string(loss.shape()), " and type ", to_string(loss.dtype()),
+                    ", one float32 is wanted");
+    losses_.push_back(loss);
+    if (!first) continue;
+    const NoGrad no_grad;
+    loss_ = loss_ ? add(*loss_, loss.reshape(loss_->shape())) : loss.detach();
+  }
 }
 
 // Steps run on the tape here too: so their results carry its number, and a value that a callback keeps beside
@@ -117,8 +118,8 @@ void Rollout::Run::advance(const RolloutAction& action) {
     const bool first = step >= known_;
     {
       const TapeScope scope(owner_);
-      run_step(step, *now, *next);
-      if (first) note_loss(step + 1, *next, true);
+      run_step(step, now, next);
+      if (first) note_losses(step + 1, next, true);
     }
     losses_.clear();
     tape_.drop_records();
@@ -140,8 +141,8 @@ void Rollout::Run::record(const RolloutAction& action) {
     const TapeScope scope(owner_);
     for (std::size_t step = action.from; step < action.to; ++step) {
       states.hold(step + 1, states.take());
-      run_step(step, *states.at(step), *states.at(step + 1));
-      note_loss(step + 1, *states.at(step + 1), first);
+      run_step(step, states.at(step), states.at(step + 1));
+      note_losses(step + 1, states.at(step + 1), first);
     }
   }
   if (action.from > 0) check_start(action.from, start, versions);
@@ -269,8 +270,8 @@ RolloutCost Rollout::Run::measure() {
   std::size_t before = 0;
   for (std::size_t step = 0; step + 1 < trial.size(); ++step) {
     const TapeScope scope(tape);
-    calls_.step(step, *trial[step], *trial[step + 1]);
-    if (calls_.loss && step + 1 < steps_) (void)calls_.loss(step + 1, *trial[step + 1]);
+    calls_.step(step, trial[step], trial[step + 1]);
+    if (calls_.losses && step + 1 < steps_) (void)calls_.losses(step + 1, trial[step + 1]);
     std::size_t bytes = recorded_bytes(record);
     for (const RolloutStates::State& state : trial)
       for (const auto& array : StateArrays(*state).arrays)
@@ -339,12 +340,12 @@ std::string Rollout::estimate() {
                        " steps run again in backward");
 }
 
-std::function<void(std::size_t, SimState&, SimState&)> solver_step(
+std::function<void(std::size_t, const RolloutState&, const RolloutState&)> solver_step(
     std::shared_ptr<novaphy::ISolver> solver, std::shared_ptr<novaphy::Control> control,
     std::shared_ptr<novaphy::Contacts> contacts, float dt) {
-  return [=](std::size_t, SimState& in, SimState& out) {
-    in.clear_forces();
-    solver->step(in, out, control.get(), contacts.get(), dt);
+  return [=](std::size_t, const RolloutState& in, const RolloutState& out) {
+    in->clear_forces();
+    solver->step(*in, *out, control.get(), contacts.get(), dt);
   };
 }
 

@@ -29,20 +29,22 @@ struct RolloutPlan {
   bool stores_all() const noexcept { return segment >= steps; }
 };
 
+using RolloutState = std::shared_ptr<novaphy::SimState>;
+
 /// What a rollout runs. Where memory is bounded, a step may be run several times: it must then do the same
 /// again, from the state, the parameters and the step's number alone.
 struct RolloutCallbacks {
   /// `out` = the state one step after `in`. Steps are numbered from 0.
-  std::function<void(std::size_t step, novaphy::SimState& in, novaphy::SimState& out)> step;
-  /// The loss of the state after `step` steps, from 1 on; nothing = none. The losses are added up in order.
-  std::function<std::optional<Tensor>(std::size_t step, novaphy::SimState& state)> loss;
+  std::function<void(std::size_t step, const RolloutState& in, const RolloutState& out)> step;
+  /// The losses of the state after `step` steps, from 1 on. All losses are added up in order.
+  std::function<std::vector<Tensor>(std::size_t step, const RolloutState& state)> losses;
   /// After each run of a step: how many runs are done, of how many, in this roll() or backward(). May throw
   /// to stop.
   std::function<void(std::size_t done, std::size_t total)> progress{};
 };
 
 /// A step of a solver: clears the forces of the state, then steps. `control` and `contacts` may be null.
-NOVAPHY_API std::function<void(std::size_t, novaphy::SimState&, novaphy::SimState&)> solver_step(
+NOVAPHY_API std::function<void(std::size_t, const RolloutState&, const RolloutState&)> solver_step(
     std::shared_ptr<novaphy::ISolver> solver, std::shared_ptr<novaphy::Control> control,
     std::shared_ptr<novaphy::Contacts> contacts, float dt);
 
