@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "diff/contact_records.hpp"
+#include "diff/kernels.hpp"
 #include "novaphy/collision/formula/soft_contact.h"
 #include "novaphy/collision/traced_material.hpp"
 #include "novaphy/nova/kernel.hpp"
@@ -32,7 +33,6 @@ TracedContact trace_contact(nova::KernelScope& k, bool skip_carried_shapes) {
           collision::formula::soft_contact_force(gap, normal, k.vec3("v"), collision::contact_material(k))};
 }
 
-/// Rows are particles; the records of a particle come through tids, in the order of the shapes.
 nova::Kernel make_pair_kernel(bool skip_carried_shapes) {
   nova::KernelDesc desc{
       .name = "particle_shape_contact",
@@ -57,7 +57,6 @@ nova::Kernel make_pair_kernel(bool skip_carried_shapes) {
       });
 }
 
-/// Rows are records; forces are scattered in record order.
 nova::Kernel make_record_kernel(bool skip_carried_shapes) {
   nova::KernelDesc desc{
       .name = "particle_shape_contact_records",
@@ -79,15 +78,19 @@ nova::Kernel make_record_kernel(bool skip_carried_shapes) {
   });
 }
 
-const nova::Kernel& pair_kernel(bool skip_carried_shapes) {
+}  // namespace
+
+const nova::Kernel& pair_contact_kernel(bool skip_carried_shapes) {
   static const nova::Kernel all = make_pair_kernel(false), some = make_pair_kernel(true);
   return skip_carried_shapes ? some : all;
 }
 
-const nova::Kernel& record_kernel(bool skip_carried_shapes) {
+const nova::Kernel& record_contact_kernel(bool skip_carried_shapes) {
   static const nova::Kernel all = make_record_kernel(false), some = make_record_kernel(true);
   return skip_carried_shapes ? some : all;
 }
+
+namespace {
 
 /// A view of the rows in use.
 DeviceArray in_use(const DeviceArray& array, std::int64_t rows) {
@@ -116,7 +119,7 @@ void subtract_by_pair(const Model& model, const ContactRecords& records, const D
                                   *records.tids};
   const nova::Operand outputs[] = {total, f};
   const std::size_t used = std::size(inputs) - (skip_carried_shapes ? 0 : 1);
-  nova::launch(pair_kernel(skip_carried_shapes), std::span(inputs).first(used), outputs, model.particle_count,
+  nova::launch(pair_contact_kernel(skip_carried_shapes), std::span(inputs).first(used), outputs, model.particle_count,
                model.shape_count);
 }
 
@@ -143,7 +146,7 @@ void subtract_by_record(const Model& model, const ContactRecords& records, const
   inputs.insert(inputs.end(), {particle, shape});
   const nova::Operand outputs[] = {total};
   nova::assign(total, nova::Tensor(f));
-  nova::launch(record_kernel(skip_carried_shapes), inputs, outputs, records.used);
+  nova::launch(record_contact_kernel(skip_carried_shapes), inputs, outputs, records.used);
   nova::assign(f, nova::Tensor(total));
 }
 

@@ -6,10 +6,9 @@
 #include <cmath>
 #include <vector>
 
+#include "diff/kernels.hpp"
 #include "novaphy/collision/static_contact_kernel.hpp"
-#include "novaphy/collision/traced_material.hpp"
 #include "novaphy/error.hpp"
-#include "novaphy/semi_implicit/formula/particle_integration.h"
 
 namespace novaphy::semi_implicit {
 
@@ -25,46 +24,6 @@ void require_positive(const char* who, float dt) {
                   "; give a positive time in s");
 }
 
-/// Gravity of this row's particle: that of its world; particles of no world see row 0.
-Vec3E gravity_of_particle(nova::KernelScope& k, bool one_world) {
-  const Vec3E first = k.vec3("gravity");
-  if (one_world) return first;
-  return select(k.i32("world_index") < nova::Int(0), first, k.vec3("world_gravity"));
-}
-
-/// Writes q_out and qd_out: the step of an active particle, the old motion of an inactive one.
-void write_step(nova::KernelScope& k, const formula::ParticleMotion<nova::Expr>& now, const Vec3E& force,
-                bool one_world) {
-  const auto next = formula::integrate_particle(
-      now, force, k.f32("inv_mass"), gravity_of_particle(k, one_world), k.f32("max_velocity"), k.f32("dt"));
-  const nova::Mask active = collision::is_active(k);
-  k.write("q_out", select(active, next.q, now.q));
-  k.write("qd_out", select(active, next.qd, now.qd));
-}
-
-/// Inputs of write_step() besides motion, force and flags.
-void append_step_inputs(nova::KernelDesc& desc, bool one_world) {
-  desc.in.push_back(in("inv_mass", Row::f32).rate_static());
-  desc.in.push_back(in("gravity", Row::vec3).uniform().rate_static());
-  desc.in.push_back(in("max_velocity", Row::f32).value());
-  desc.in.push_back(in("dt", Row::f32).value());
-  desc.out = {out("q_out", Row::vec3), out("qd_out", Row::vec3)};
-  if (one_world) return;
-  desc.in.push_back(in("world_gravity", Row::vec3).gather("world_index").rate_static());
-  desc.index = {nova::index("world_index")};
-}
-
-nova::Kernel make_integration_kernel(bool one_world) {
-  nova::KernelDesc desc{.name = "integrate_particles",
-                        .in = {in("x", Row::vec3), in("v", Row::vec3), in("f", Row::vec3),
-                               in("flags", Row::flags).rate_static()},
-                        .out = {}};
-  append_step_inputs(desc, one_world);
-  return nova::make_indexed_expr_kernel_typed_access_n(desc, [one_world](nova::KernelScope& k) {
-    write_step(k, {k.vec3("x"), k.vec3("v")}, k.vec3("f"), one_world);
-  });
-}
-
 nova::Kernel make_contact_integration_kernel(bool one_world) {
   nova::KernelDesc desc{
       .name = "integrate_with_static_contacts", .in = collision::static_contact_inputs(), .out = {}};
@@ -76,12 +35,6 @@ nova::Kernel make_contact_integration_kernel(bool one_world) {
       [one_world](nova::KernelScope& k, const Vec3E& force) {
         write_step(k, {k.vec3("x"), k.vec3("v")}, force, one_world);
       });
-}
-
-/// The kernel for models of one world, which all see row 0 of gravity, or the one for several.
-const nova::Kernel& integration_kernel(const Model& model) {
-  static const nova::Kernel one = make_integration_kernel(true), several = make_integration_kernel(false);
-  return model.world_count > 1 ? several : one;
 }
 
 const nova::Kernel& contact_integration_kernel(const Model& model) {
@@ -112,7 +65,7 @@ void integrate_particles(const Model& model, const DeviceArray& q, const DeviceA
                                   model.gravity,
                                   model.particle_world};
   const std::size_t used = model.world_count > 1 ? std::size(inputs) : std::size(inputs) - 2;
-  nova::launch(integration_kernel(model), std::span(inputs).first(used), outputs, model.particle_count);
+  nova::launch(integration_kernel(model.world_count <= 1), std::span(inputs).first(used), outputs, model.particle_count);
 }
 
 ParticleTensors integrate_particles_generated(const Model& model, const nova::Tensor& particle_q,

@@ -5,9 +5,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include "messages.hpp"
+#include "novaphy/nova/compiled_kernels.hpp"
 #include "novaphy/nova/kernel.hpp"
 #include "novaphy/semi_implicit/solver_semi_implicit.hpp"
 #include "novaphy/task_pool.hpp"
@@ -200,14 +202,15 @@ TEST_CASE("both solvers give the same bits with several worlds") {
   check_both_solvers_agree(model, 50);
 }
 
-TEST_CASE("the recorded solver gives the same bits and gradients on 1, 2 and 7 threads with small tasks") {
+TEST_CASE("the recorded solver gives the same bits and gradients on 1, 2 and 7 threads, compiled and interpreted") {
   const auto model = test::crowded_model(10000);
   CollisionPipeline pipeline(model, {});
   const int threads_before = task_pool().thread_count();
   std::vector<std::shared_ptr<SimState>> results;
   std::vector<DeviceArray> gradients;
-  for (const int threads : {0, 1, 2, 7}) {  // 0: one task
-    task_pool().set_thread_count(std::max(threads, 1));
+  for (const int threads : {0, 1, 2, 7, -7}) {  // 0: one task; -7: interpreted
+    CHECK(nova::set_compiled_kernels(threads >= 0) == (threads >= 0));
+    task_pool().set_thread_count(std::max(std::abs(threads), 1));
     nova::set_rows_per_task(threads == 0 ? 1 << 30 : 64);
     DiffSemiImplicitSolver solver(model);
     const auto contacts = pipeline.contacts();
@@ -232,6 +235,7 @@ TEST_CASE("the recorded solver gives the same bits and gradients on 1, 2 and 7 t
   }
   task_pool().set_thread_count(threads_before);
   nova::set_rows_per_task(0);
+  nova::set_compiled_kernels(true);
   for (std::size_t i = 1; i < results.size(); ++i) {
     CHECK(same_bits(results[i]->particle_q, results[0]->particle_q));
     CHECK(same_bits(results[i]->particle_qd, results[0]->particle_qd));
