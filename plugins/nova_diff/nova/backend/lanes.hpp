@@ -70,7 +70,10 @@ NOVA_INLINE void transpose_groups(F (&v)[4]) {
 /// Numbers 0 .. N-1 of rows at(0) .. at(kLanes-1).
 template <int N, class At>
 NOVA_INLINE void load_lanes(At at, F* to) {
-  const auto every_fourth = [&](int k) { return join([&](int j) { return load_quad<N>(at(k + j)); }); };
+  // a lambda is inlined always only when it says so itself
+  const auto every_fourth = [&](int k) __attribute__((always_inline)) {
+    return join([&](int j) __attribute__((always_inline)) { return load_quad<N>(at(k + j)); });
+  };
   F v[4] = {every_fourth(0), every_fourth(1), every_fourth(2), every_fourth(3)};
   transpose_groups(v);
 #pragma GCC unroll 4
