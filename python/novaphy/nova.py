@@ -7,6 +7,7 @@ __getattr__, __dir__ = lazy_module(
     __name__,
     home="nova_diff",
     python={
+        "_derivatives": ("GradReport", "check_grad", "hvp", "jacobian", "jvp"),
         "_kernel": ("Kernel", "kernel", "rows", "static", "scatter", "table", "uniform"),
     },
 )

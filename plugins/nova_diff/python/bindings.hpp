@@ -21,11 +21,16 @@ void bind_operators(py::module_& m, py::class_<Tensor>& c);
 void bind_factories(py::module_& m);
 void bind_interop(py::module_& m);
 void bind_tape(py::module_& m);
+void bind_derivatives(py::module_& m);
 void bind_backend(py::module_& m);
 void bind_views(py::module_& m);
 void bind_optim(py::module_& m);
 void bind_capture(py::module_& m);
 void bind_rollout(py::module_& m);
+
+/// Held by whatever walks over records or gradients without the GIL: two threads that share a tape, or whose
+/// tapes share an array, go one after the other.
+std::mutex& one_at_a_time();
 
 /// Held by whatever walks over records or gradients without the GIL: two threads that share a tape, or whose
 /// tapes share an array, go one after the other.

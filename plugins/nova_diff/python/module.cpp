@@ -10,6 +10,7 @@ NOVAPHY_PYTHON_MODULE(_novaphy_nova, m) {
   nova::python::bind_factories(m);
   nova::python::bind_interop(m);
   nova::python::bind_tape(m);
+  nova::python::bind_derivatives(m);
   nova::python::bind_backend(m);
   nova::python::bind_views(m);
   nova::python::bind_optim(m);

@@ -242,7 +242,8 @@ TEST_CASE("custom operations take part in forward mode and Hessians, or are refu
   CHECK(std::string(error.what()).find("squares") != std::string::npos);
 }
 
-TEST_CASE("Hessians through values that a tape saved before they were overwritten, and through slices, are right") {
+TEST_CASE(
+    "Hessians through values that a tape saved before they were overwritten, and through slices, are right") {
   Tensor x = scalars({1, 2, 3}, true), y = scalars({0, 0, 0}), loss;
   Tape tape(OnOverwrite::save);
   {
@@ -254,6 +255,23 @@ TEST_CASE("Hessians through values that a tape saved before they were overwritte
   const std::array<Tensor, 1> inputs{x}, direction{scalars({1, 10, 1})};
   CHECK(jvp(tape, inputs, direction, std::array<Tensor, 1>{loss})[0].item() == 32 * 10 + 108);
   CHECK(values(hvp(tape, loss, inputs, direction)[0]) == std::vector<float>{0, 48 * 10, 108});
+}
+
+TEST_CASE("vjp gives the gradients that backward would store, and stores none") {
+  Tensor x = scalars({1, 2, 3}, true), unused = scalars({1}, true), y(Shape{3});
+  Tape tape;
+  {
+    const TapeScope scope(tape);
+    launch(square(), {x}, {y}, 3);
+  }
+  const auto g = vjp(tape, y, scalars({1, 0, -1}), std::array<Tensor, 2>{x, unused});
+  CHECK(values(g[0]) == std::vector<float>{2, 0, -6});
+  CHECK(values(g[1]) == std::vector<float>{0});
+  CHECK(!x.grad().has_value());
+  check_error(ErrorKind::value,
+              "nova.vjp: input 0 does not require gradient; set requires_grad before the recording", [&] {
+                vjp(tape, y, scalars({1, 0, -1}), std::array<Tensor, 1>{scalars({1})});
+              });
 }
 
 TEST_CASE("forward mode says what is wrong with what it is given") {

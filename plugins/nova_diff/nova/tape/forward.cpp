@@ -51,6 +51,28 @@ class Sweep {
   TangentEffects effects;
 };
 
+void check_wanted(const char* what, std::span<const Tensor> arrays) {
+  for (std::size_t i = 0; i < arrays.size(); ++i)
+    NOVAPHY_REQUIRE(arrays[i].requires_grad(), ErrorKind::value, what, i,
+                    " does not require gradient; set requires_grad before the recording");
+}
+
+// The gradient belongs to the memory that a tensor is a part of.
+std::vector<Tensor> gradients_of(const TangentEffects& effects, std::span<const Tensor> arrays,
+                                 std::vector<float> TangentEffects::Gradient::*part) {
+  std::vector<Tensor> results;
+  for (const Tensor& array : arrays) {
+    Tensor& result = results.emplace_back(array.shape());
+    if (array.size() == 0) continue;
+    const novaphy::Storage& storage = *array.storage();
+    const auto* const gradient = effects.gradient(storage.root() ? *storage.root() : storage);
+    if (gradient != nullptr)
+      std::memcpy(result.storage()->mutable_data(),
+                  (gradient->*part).data() + storage.offset() / sizeof(float), result.array().bytes());
+  }
+  return results;
+}
+
 }  // namespace
 
 std::vector<Tensor> jvp(Tape& tape, std::span<const Tensor> inputs, std::span<const Tensor> tangents,
@@ -75,24 +97,24 @@ std::vector<Tensor> jvp(Tape& tape, std::span<const Tensor> inputs, std::span<co
   return results;
 }
 
+std::vector<Tensor> vjp(Tape& tape, const Tensor& output, const Tensor& seed,
+                        std::span<const Tensor> inputs) {
+  check_wanted("nova.vjp: input ", inputs);
+  const NoGrad no_grad;
+  TangentEffects effects;
+  tape.backward(output, seed);
+  return gradients_of(effects, inputs, &TangentEffects::Gradient::value);
+}
+
 std::vector<Tensor> hvp(Tape& tape, const Tensor& loss, std::span<const Tensor> params,
                         std::span<const Tensor> direction) {
-  for (std::size_t i = 0; i < params.size(); ++i)
-    NOVAPHY_REQUIRE(params[i].requires_grad(), ErrorKind::value, "nova.hvp: parameter ", i,
-                    " does not require gradient; set requires_grad before the recording");
+  check_wanted("nova.hvp: parameter ", params);
   NOVAPHY_REQUIRE(loss.size() == 1, ErrorKind::value, "nova.hvp: the loss has shape ",
                   to_string(loss.shape()), ", one number is wanted");
-  std::vector<Tensor> results;
-  for (const Tensor& parameter : params) results.emplace_back(parameter.shape());
   const NoGrad no_grad;
   const Sweep sweep("nova.hvp", state_of(tape), params, direction);
   tape.backward(loss);
-  for (std::size_t i = 0; i < params.size(); ++i) {
-    if (params[i].size() == 0) continue;
-    if (const auto* const tangent = sweep.effects.gradient_tangent(*params[i].storage()))
-      std::memcpy(results[i].storage()->mutable_data(), tangent->data(), results[i].array().bytes());
-  }
-  return results;
+  return gradients_of(sweep.effects, params, &TangentEffects::Gradient::tangent);
 }
 
 }  // namespace nova

@@ -43,7 +43,7 @@ float* TangentEffects::make(const void* memory) {
   return block->tangent.data() + offset / sizeof(float);
 }
 
-const std::vector<float>* TangentEffects::gradient_tangent(const novaphy::Storage& array) const {
+const TangentEffects::Gradient* TangentEffects::gradient(const novaphy::Storage& array) const {
   const auto place = gradients_.find(&array);
   return place == gradients_.end() ? nullptr : &place->second;
 }
@@ -181,10 +181,11 @@ void TangentEffects::copy(void* to, const void* from, std::size_t bytes) {
 
 void TangentEffects::store_gradient(const std::shared_ptr<novaphy::Storage>& array, const float* cotangent,
                                     GradientStore, std::uint64_t) {
-  std::vector<float>& sum = gradients_[array.get()];
-  sum.resize(array->bytes() / sizeof(float));
-  if (const float* const tangent = find(cotangent))
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += tangent[i];
+  Gradient& gradient = gradients_[array.get()];
+  const std::size_t count = array->bytes() / sizeof(float);
+  gradient.value.assign(cotangent, cotangent + count);
+  gradient.tangent.assign(count, 0.0f);
+  if (const float* const tangent = find(cotangent)) gradient.tangent.assign(tangent, tangent + count);
 }
 
 }  // namespace nova

@@ -29,8 +29,12 @@ class TangentEffects final : public Effects {
   float* make(const void* memory);
   /// Carries the tangents of a recorded launch from its inputs to its outputs.
   void carry(const TapeState& tape, const Record& record);
-  /// The tangents of gradients that backward has stored, by array.
-  const std::vector<float>* gradient_tangent(const novaphy::Storage& array) const;
+  /// A gradient that a backward under these effects would have stored; the stored ones stay as they are.
+  struct Gradient {
+    std::vector<float> value, tangent;
+  };
+  /// Null where backward found no path to the array.
+  const Gradient* gradient(const novaphy::Storage& array) const;
 
   // A backward runs here.
   void run(const KernelRun& kernel) override;
@@ -54,7 +58,7 @@ class TangentEffects final : public Effects {
 
   Effects* const before_;
   std::map<const std::byte*, Block> blocks_;
-  std::map<const novaphy::Storage*, std::vector<float>> gradients_;
+  std::map<const novaphy::Storage*, Gradient> gradients_;
 };
 
 }  // namespace nova

@@ -26,6 +26,13 @@ namespace nova {
 NOVAPHY_API std::vector<Tensor> jvp(Tape& tape, std::span<const Tensor> inputs,
                                     std::span<const Tensor> tangents, std::span<const Tensor> outputs);
 
+/// The gradients of `inputs` for the cotangent `seed` of `output`: what Tape::backward would leave in them,
+/// with every stored gradient untouched. Inputs must require gradient. A result is zero where the output does
+/// not depend on an input. Errors as of Tape::backward, and Error(value) for an input that does not require
+/// gradient.
+NOVAPHY_API std::vector<Tensor> vjp(Tape& tape, const Tensor& output, const Tensor& seed,
+                                    std::span<const Tensor> inputs);
+
 /// The product of the Hessian of `loss`, one number, by `params` with `direction`: for each parameter the
 /// change of its gradient when all change along the direction. Exact, about the cost of three backwards; the
 /// gradients themselves are left as they are. Parameters must require gradient. Errors as of jvp and
