@@ -98,3 +98,18 @@ def test_mistakes_are_told(point):
         loss = total(product(x, x))
     with pytest.raises(ValueError, match="nova.hvp: parameter 0 does not require gradient"):
         nova.hvp(loss, x, nova.ones(3), tape)
+
+
+@nova.kernel
+def root_of(a: nova.rows[float]):
+    return nova.sqrt(a)
+
+
+def test_anomaly_names_the_launch_the_row_and_the_operation():
+    x = nova.tensor([1.0, -4.0])
+    root_of(x)
+    with nova.anomaly(), nova.Tape():
+        with pytest.raises(novaphy.NovaPhyError, match=r"launch 0 \(root_of\) makes '.*' nan in row 1, number 0: "
+                                                       r"operation 1, sqrt\(-4\) gave nan"):
+            root_of(x)
+    root_of(x)

@@ -10,6 +10,8 @@ namespace nova {
 
 /// Throws Error(value), naming program and operation, when the program is not well formed.
 void verify(const Program& program);
+/// The same for a program that can be launched and differentiated: no part of an adjoint.
+void verify_launchable(const Program& program);
 
 /// The same function with fewer operations: equal ones merged, unused ones gone. No result changes by a bit.
 Program simplify(const Program& program);

@@ -104,7 +104,7 @@ std::uint64_t Kernel::Compiled::values_needed() const {
 }
 
 Kernel compile(const Program& program) {
-  verify(program);
+  verify_launchable(program);
   Program simplified = simplify(program);
   verify(simplified);
   return Kernel(std::make_shared<const Kernel::Compiled>(std::move(simplified)));

@@ -10,6 +10,7 @@
 
 #include "nova/tape/carry.hpp"
 #include "nova/tape/effects.hpp"
+#include "nova/tape/find_anomaly.hpp"
 #include "nova/tape/tape_state.hpp"
 #include "nova/tensor/slot.hpp"
 #include "novaphy/nova/kernel.hpp"
@@ -179,6 +180,7 @@ void Backward::run_record(Record& record, std::uint32_t index) {
   if (seeds.mask == 0) return;
   check_cuts(record, index);
   if (record.wanted != 0) {
+    set_adjoint_record(index);
     record.kernel ? run_adjoint(record, seeds) : run_custom(record, seeds);
     add_borrowed();
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "nova/kernel/execute.hpp"
+#include "nova/tape/find_anomaly.hpp"
 #include "nova/tensor/slot.hpp"
 
 namespace nova {
@@ -39,9 +40,19 @@ void Effects::replace(Effects* effects) noexcept {
   replaced = effects;
 }
 
+namespace {
+
+void raise(const std::string& anomaly) {
+  NOVAPHY_REQUIRE(anomaly.empty(), novaphy::ErrorKind::generic, anomaly);
+}
+
+}  // namespace
+
 void run_now(const KernelRun& kernel) {
+  const std::string anomaly = looks_for_anomalies() ? find_anomaly(kernel) : std::string();
   const Code& code = kernel.adjoint == nullptr ? kernel.kernel->code : kernel.adjoint->code;
   execute(code, kernel.arguments, kernel.results, kernel.rows, kernel.domain, kernel.index);
+  raise(anomaly);
 }
 
 void run_now(const CustomRun& custom) {
@@ -49,6 +60,7 @@ void run_now(const CustomRun& custom) {
     custom.operation->backward({custom.inputs, custom.output_cotangents, custom.input_cotangents});
   else
     custom.operation->forward({custom.inputs, custom.outputs});
+  if (looks_for_anomalies() && !custom.is_backward) raise(find_anomaly(custom));
 }
 
 void store_gradient_now(novaphy::Storage& array, const float* cotangent, GradientStore how,

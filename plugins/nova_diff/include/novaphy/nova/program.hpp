@@ -35,6 +35,8 @@ enum class Row : std::uint8_t {
   flags,  // int32 (flags: int32 or uint32)
 };
 
+constexpr Row kLastRow = Row::flags;
+
 /// Numbers in a row.
 constexpr int width_of(Row row) noexcept {
   constexpr std::array<std::uint8_t, 14> kWidth{1, 2, 3, 4, 4, 7, 6, 4, 9, 1, 2, 3, 4, 1};

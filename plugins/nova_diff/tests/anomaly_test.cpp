@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Anomaly names the first operation behind a number that is not finite.
+#include "novaphy/nova/anomaly.hpp"
+
+#include "test_kernels.hpp"
+
+namespace nova::test {
+
+TEST_CASE("an anomaly names launch, output, row and operation") {
+  const Kernel root = unary("root", [](Expr a) { return sqrt(a - 1.0f) + a; });
+  Tensor x = scalars({4, 2, 0.5f, 3}), y = scalars({0, 0, 0, 0});
+  launch(root, {x}, {y}, 4);  // nobody looks
+  const Anomaly anomaly;
+  check_error(ErrorKind::generic,
+              "nova.anomaly: root makes 'out' nan in row 2, number 0: operation 3, sqrt(-0.5) gave nan.",
+              [&] { launch(root, {x}, {y}, 4); });
+  Tape tape;
+  {
+    const TapeScope scope(tape);
+    launch(twice(), {scalars({1})}, {scalars({0})}, 1);
+    check_error(
+        ErrorKind::generic,
+        "nova.anomaly: launch 1 (inverse) makes 'out' inf in row 1, number 0: operation 2, div(1, 0) gave "
+        "inf.",
+        [&] {
+          launch(unary("inverse", [](Expr a) { return 1.0f / a; }), {scalars({1, 0})}, {scalars({0, 0})}, 2);
+        });
+  }
+}
+
+TEST_CASE("an anomaly follows the arm that was taken, and finite results are none") {
+  const Anomaly anomaly;
+  const Kernel safe = unary("safe", [](Expr a) { return select(a > 0.0f, 1.0f / a, a); });
+  Tensor y = scalars({0, 0});
+  launch(safe, {scalars({0, 2})}, {y}, 2);
+  CHECK(values(y) == std::vector<float>{0, 0.5f});
+  check_error(ErrorKind::generic,
+              "nova.anomaly: safe makes 'out' -inf in row 1, number 0: input 'a' already was -inf.", [&] {
+                launch(safe, {scalars({0, -std::numeric_limits<float>::infinity()})}, {y}, 2);
+              });
+}
+
+TEST_CASE("an anomaly of backward names the cotangent and the launch") {
+  Tensor x = scalars({1, 0}, true), y = scalars({0, 0});
+  const Kernel logarithm = unary("logarithm", [](Expr a) { return log(a + 0.0f); });
+  Tape other;
+  Tensor z = scalars({0, 0});
+  {
+    const TapeScope scope(other);
+    launch(unary("root", [](Expr a) { return sqrt(a * a * a); }), {x}, {z}, 2);
+    launch(logarithm, {z}, {y}, 2);
+  }
+  const Anomaly anomaly;
+  check_error(
+      ErrorKind::generic,
+      "nova.anomaly: backward of launch 1 (logarithm) makes the cotangent of 'a' inf in row 1, number 0: "
+      "operation 4, zdiv(1, 0) gave inf.",
+      [&] {
+        other.backward(y, scalars({1, 1}));
+      });
+}
+
+}  // namespace nova::test
