@@ -105,6 +105,22 @@ def test_frozen_numbers_are_shown():
     assert "integrate_with_static_contacts" in repr(graph) and "dt = " in str(graph)
 
 
+def test_a_uniform_may_change_between_launches_and_a_number_of_a_kernel_is_shown():
+    @nova.kernel
+    def scaled(x: nova.rows[float], c: nova.uniform[float]):
+        return c * x
+
+    x, c = nova.tensor([1.0, 2.0]), nova.uniform(3.0)
+    with nova.ScopedCapture() as capture:
+        live, frozen = scaled(x, c), scaled(x, 5.0)
+    capture.graph.launch()
+    assert live.numpy().tolist() == [3, 6] and frozen.numpy().tolist() == [5, 10]
+    c.assign([4.0])
+    capture.graph.launch()
+    assert live.numpy().tolist() == [4, 8] and frozen.numpy().tolist() == [5, 10]
+    assert capture.graph.numbers == [("scaled", "c", 5.0)]
+
+
 def test_three_replays_without_clearing_add_up_as_backward_does():
     model, state = particles()
     graph, _ = captured(model, state)

@@ -331,7 +331,8 @@ void Rollout::release() {
 std::string Rollout::estimate() {
   const RolloutPlan plan = run_->plan();
   if (plan.stores_all())
-    return novaphy::text("all states of ", plan.steps, " steps are kept: ", plan.bytes, " bytes",
+    return novaphy::text("all states of ", plan.steps, " steps are kept: ", plan.bytes,
+                         run_->budget() > 0 ? " bytes" : " bytes of states",
                          run_->budget() > 0 ? novaphy::text(" of ", run_->budget()) : "",
                          "; no step runs again");
   return novaphy::text(plan.checkpoints, " checkpoints and segments of ", plan.segment, " of ", plan.steps,

@@ -50,8 +50,9 @@ class NOVAPHY_API Graph {
 
 /// While it is open, Nova launches of this thread are kept and not run: kernels, custom operations,
 /// Tape::backward of recordings made inside, clearing of gradients, updates of parameters. Everything that
-/// acts at once throws Error(capture) at that call: reads and writes of array values by the host, steps of
-/// solvers that do not support capture, collision.
+/// acts at once throws Error(capture) at that call: writes of array values by the host, reads through item(),
+/// NumPy and DLPack, steps of solvers that do not support capture, collision. DeviceArray::read() gives what
+/// stands there before the launch.
 class NOVAPHY_API ScopedCapture {
  public:
   /// Throws Error(capture) when this thread captures already or a tape is open.
