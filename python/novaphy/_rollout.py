@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 from ._config import config
 from ._lazy import extension
@@ -75,23 +76,24 @@ class Rollout:
     ) -> None:
         if substeps < 1:
             raise ValueError(f"Rollout: substeps is {substeps}; give at least 1")
-        self._loss, self._loss_each, self._loss_fn = loss, loss_each, loss
+        self._loss, self._loss_each, self._loss_fn, self._before_step = loss, loss_each, loss, before_step
         self._substeps = substeps
         self._bar: Any = None
         self._core = extension("nova").RolloutCore(
-            solver.model, substeps, solver, control, contacts, dt, before_step, self._losses, self._progress,
-            _bytes_of(memory_budget),
-        )  # fmt: skip
+            solver.model, substeps, solver, control, contacts, dt, _bytes_of(memory_budget)
+        )
 
     def __call__(self, state0: Any, loss_fn: Callable[[Any], Any] | None = None) -> Any:
         """Runs all steps from `state0`, which must keep its values until backward(). The loss, a tensor of
         one element, or None when there is no loss. Under nova.no_grad() there is no backward()."""
         self._loss_fn = self._loss if loss_fn is None else loss_fn
-        return self._with_bar(lambda: self._core.roll(state0))
+        with self._bar_shown():
+            return self._core.roll(state0, self._before_step, self._losses, self._progress)
 
     def backward(self) -> None:
         """Adds the gradient of the loss to everything that requires it. Once after each call."""
-        self._with_bar(self._core.backward)
+        with self._bar_shown():
+            self._core.backward(self._before_step, self._losses, self._progress)
 
     @property
     def states(self) -> list[Any]:
@@ -112,7 +114,7 @@ class Rollout:
     def estimate(self) -> str:
         """What a call and its backward keep and run again. With a budget this tries the first two steps,
         once."""
-        return self._core.estimate()
+        return self._core.estimate(self._before_step, self._losses)
 
     def release(self) -> None:
         """Gives all memory back. backward() then needs another call."""
@@ -140,10 +142,11 @@ class Rollout:
             self._bar.total = total
             self._bar.update(done - self._bar.n)
 
-    def _with_bar(self, work: Callable[[], Any]) -> Any:
+    @contextlib.contextmanager
+    def _bar_shown(self) -> Iterator[None]:
         self._bar = _new_bar()
         try:
-            return work()
+            yield
         finally:
             if self._bar is not None:
                 self._bar.close()

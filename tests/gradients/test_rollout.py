@@ -176,6 +176,20 @@ def test_an_interrupt_leaves_everything_usable():
     assert got == ball_by_tape()
 
 
+def test_a_rollout_that_its_callback_knows_is_freed():
+    import gc
+    import weakref
+    ball = ball_scene.make_ball(state_count=1)
+    roll = ndiff.Rollout(ball.solver, ball.control, ball.contacts, ball_scene.DT, 5, loss=ball_scene.point_loss,
+                         before_step=lambda *_: roll.memory_bytes)
+    roll(ball.states[0])
+    roll.backward()
+    gone = weakref.ref(roll)
+    del roll
+    gc.collect()
+    assert gone() is None
+
+
 def test_mistakes_are_told_in_one_sentence():
     ball = ball_scene.make_ball(state_count=1)
     make = lambda **kw: ndiff.Rollout(ball.solver, ball.control, ball.contacts, ball_scene.DT, 3, **kw)
