@@ -97,7 +97,7 @@ class Rollout:
 
     @property
     def states(self) -> list[Any]:
-        """The states that are kept now: the start, checkpoints or all, the last; their steps: `state_steps`."""
+        """The states that are kept now: the start, checkpoints or all, the last (steps: `state_steps`)."""
         return [state for _, state in self._core.states()]
 
     @property
