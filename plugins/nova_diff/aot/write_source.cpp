@@ -79,6 +79,7 @@ class Writer {
   void constants();
   void load(const machine::Load& l);
   void instruction(const Instruction& x);
+  std::uint32_t stores(std::uint32_t first, std::uint32_t end);
   void store(const machine::Store& s);
   void corner(std::size_t at);
   static std::string r(std::uint32_t reg) { return "r" + std::to_string(reg); }
@@ -141,6 +142,22 @@ void Writer::instruction(const Instruction& x) {
   out_ << "  " << r(x.d) << " = " << expression << ";\n";
 }
 
+// Numbers of one row that are set side by side are written together; returns how many.
+std::uint32_t Writer::stores(std::uint32_t first, std::uint32_t end) {
+  const machine::Store& s = code_.stores[first];
+  std::uint32_t count = 1;
+  const auto follows = [&](const machine::Store& next) {
+    return next.to == To::set && next.output == s.output && next.component == s.component + count;
+  };
+  while (s.to == To::set && count < 4 && first + count < end && follows(code_.stores[first + count])) ++count;
+  if (count == 1) return store(s), count;
+  out_ << "  k.set_row<" << count << ">(" << static_cast<int>(s.output) << ", " << static_cast<int>(s.width)
+       << ", " << s.component;
+  for (std::uint32_t k = 0; k < count; ++k) out_ << ", " << r(code_.stores[first + k].reg);
+  out_ << ");\n";
+  return count;
+}
+
 void Writer::store(const machine::Store& s) {
   const char* how = nullptr;
   switch (s.to) {
@@ -198,7 +215,7 @@ std::string Writer::text(const std::string& name) {
     if (loop) out_ << "  for (k.s = 0; k.s < b.domain; ++k.s) {\n";
     for (std::uint32_t i = part.loads; i < part.loads_end; ++i) load(code_.loads[i]);
     for (std::uint32_t i = part.code; i < part.code_end; ++i) instruction(code_.code[i]);
-    for (std::uint32_t i = part.stores; i < part.stores_end; ++i) store(code_.stores[i]);
+    for (std::uint32_t i = part.stores; i < part.stores_end;) i += stores(i, part.stores_end);
     if (loop) out_ << "  }\n";
   }
   for (std::size_t at = 0; at < code_.corners.size(); ++at) corner(at);

@@ -143,6 +143,15 @@ struct Block {
     Word* const to = static_cast<Word*>(b.outputs[output]) + row * width + component;
     for (int j = 0; j < n; ++j) to[j * width] = reinterpret_cast<const Word*>(&x)[j];
   }
+  /// N numbers that lie side by side.
+  template <int N>
+  NOVA_INLINE void set_row(int output, int width, int component, F x, F y, F z = F{}, F w = F{}) const {
+    F v[4] = {x, y, z, w};
+    transpose_groups(v);
+    Real* const to = static_cast<Real*>(b.outputs[output]) + row * width + component;
+    for (int j = 0; j < n; ++j)
+      store_quad<N>(to + j * width, reinterpret_cast<const Quad*>(&v[j % 4])[j / 4]);
+  }
   NOVA_INLINE void add(int output, int width, int component, F x) const {
     add_rows(output, width, component, row, x);
   }
