@@ -116,9 +116,9 @@ END
   die "Python $newest lacks its headers or its module venv; install python3-dev and python3-venv (wanted: Python $oldest_python or newer with both)."
 }
 
-# the build's and the extras' requirements, one a line, as pyproject.toml lists them
+# python_requirements EXTRAS: the build's and the extras' requirements, one a line, as pyproject.toml lists them
 python_requirements() {
-  "$python" - "$python_extras" <<'END'
+  "$python" - "$1" <<'END'
 import sys
 try:
     import tomllib
@@ -139,7 +139,7 @@ make_environment() {
     step "making the Python environment $venv with $base_python" "$logs/venv.log" "$base_python" -m venv --clear "$venv"
     printf '%s\n' "$PWD" >"$venv/.novaphy-home"
   fi
-  wanted=$(python_requirements)
+  wanted=$(python_requirements "$python_extras")
   [ "$(cat "$mark" 2>/dev/null)" = "$wanted" ] && return
   local requirements=()
   mapfile -t requirements <<<"$wanted"
@@ -180,6 +180,22 @@ cxx_tests() {
   ctest --preset "$1" --no-tests=error -j "$(nproc)" || failed+=("the C++ tests of build/$1")
 }
 
+# the bridges to torch and JAX, in an environment of their own. torch is the system's where it has one: that of PyPI brings
+# GPU libraries of several gigabytes along
+bridge_tests() {
+  local env=build/bridges-env wanted debian_packages=(python3-torch) requirements=()
+  if apt-cache show python3-torch >/dev/null 2>&1; then install_debian_packages; fi
+  wanted=$(python_requirements bridges)
+  if [ "$(cat "$env/.novaphy-requirements" 2>/dev/null)" != "$wanted" ]; then
+    mapfile -t requirements <<<"$wanted"
+    step "making the Python environment $env" "$logs/bridges.log" "$base_python" -m venv --clear --system-site-packages $env
+    step "installing Python packages into $env" "$logs/bridges.log" $env/bin/python -m pip install "${requirements[@]}"
+    printf '%s\n' "$wanted" >"$env/.novaphy-requirements"
+  fi
+  say "Python tests of the bridges to torch and JAX"
+  PYTHONPATH=$release/python $env/bin/python -m pytest -q tests/bridges || failed+=("the bridges to torch and JAX")
+}
+
 run_tests() {
   local preset presets=(asan) slow=() failed=()
   case "${1:-}" in '') ;; --all) presets=(asan dev tsan) slow=(--all) ;; *) die "test knows --all, not '$1'" ;; esac
@@ -189,6 +205,7 @@ run_tests() {
   NOVAPHY_TEST_ALL=${#slow[@]} ctest --test-dir $release --no-tests=error --output-on-failure -j "$(nproc)" || failed+=("the C++ tests of $release")
   say "Python tests"
   "$python" -m pytest -q "${slow[@]}" || failed+=("the Python tests")
+  [ ${#slow[@]} = 0 ] || bridge_tests
   [ ${#failed[@]} = 0 ] || { for preset in "${failed[@]}"; do say "FAILED: $preset" >&2; done; exit 1; }
 }
 

@@ -9,5 +9,6 @@ __getattr__, __dir__ = lazy_module(
     python={
         "_derivatives": ("GradReport", "check_grad", "hvp", "jacobian", "jvp"),
         "_kernel": ("Kernel", "kernel", "rows", "static", "scatter", "table", "uniform"),
+        "_bridges": ("jax", "torch"),
     },
 )
