@@ -150,8 +150,11 @@ def lazy_module(
                 raise missing(plugin, name)
         if name in written_in_python:
             _resolve(module, next(iter(exports)), next(iter(exports.values())))  # what it stands on, or the reason
-            namespace[name] = getattr(importlib.import_module(f"novaphy.{written_in_python[name]}"), name)
-            return namespace[name]
+            value = getattr(importlib.import_module(f"novaphy.{written_in_python[name]}"), name)
+            if hasattr(value, "__module__"):
+                value.__module__ = module
+            namespace[name] = value
+            return value
         raise no_attribute(module, name, [*own_names(), *written_in_python, *exports])
 
     return __getattr__, available

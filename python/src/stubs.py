@@ -13,6 +13,7 @@ import platform
 import re
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 from types import ModuleType
 from typing import Iterable
@@ -24,7 +25,14 @@ from novaphy import _core, _lazy
 PACKAGE = Path(__file__).resolve().parents[1] / "novaphy"
 PUBLIC = ("nova", "diff", "solvers", "collision")
 #: Defined in the Python file of the public module itself.
-OWN = {"solvers": "from novaphy._core import SolverBase as SolverBase\n"}
+OWN = {
+    "solvers": "from novaphy._core import SolverBase as SolverBase\n",
+    "nova": "from novaphy._bridges import jax as jax\nfrom novaphy._bridges import torch as torch\n"
+    + "".join(
+        f"from novaphy._kernel import {name} as {name}\n"
+        for name in ("Kernel", "kernel", "rows", "scatter", "static", "table", "uniform")
+    ),
+}
 SIMPLER = {
     "typing.SupportsFloat | typing.SupportsIndex": "float",
     "typing.SupportsInt | typing.SupportsIndex": "int",
@@ -34,6 +42,7 @@ SIMPLER = {
 FOR_CHECKERS = {
     r"(def step\(.*control: [\w.]+)(, contacts: [\w.]+)": r"\1 | None\2 | None",
     r"def __(eq|ne)__\(self(?:: [\w.]+)?, \w+: [^)]*\)": r"def __\1__(self, other: object, /)",
+    r"^( +def __(?:eq|ne)__\(.*\) -> Mask:)$": r"\1  # type: ignore[override]",
     r"^(    __hash__: .*None.*)$": r"\1  # type: ignore[assignment]",
     r"^(    [A-Z]\w*): typing\.ClassVar\[(?!DType)\w+\]$": r"\1 = ...",  # a member of an enum.Enum
     # assigning an unknown attribute raises; only array sets have attributes that no class names
@@ -148,20 +157,29 @@ def qualified(source: str, public: str, homes: dict[str, str]) -> str:
         name = match.group(1)
         return name if homes[name] == public else f"novaphy.{homes[name]}.{name}"
 
-    return re.sub(rf"(?<![\w.])(?:[\w.]+\.)?({classes})(?=[\]\s|,():]|$)", replace, source, flags=re.M)
+    source = re.sub(rf"(?<![\w.])(?:[\w.]+\.)?({classes})(?=[\]\s|,():]|$)", replace, source, flags=re.M)
+    others = "|".join(name for name in homes if not name[0].isupper())  # they may be names of parameters too
+    return re.sub(rf"\b_novaphy_\w+\.({others})\b", replace, source)
 
 
 def extension_stub(extension: ModuleType, names: Iterable[str]) -> str:
-    """The stub of an extension, with the classes that it gives to public modules counted as its own."""
+    """The stub of an extension, with the classes that it gives to public modules counted as its own. A module
+    inside of it stands as a class with its names."""
     classes = [value for value in (getattr(extension, name) for name in names) if isinstance(value, type)]
     modules = [made.__module__ for made in classes]
     for made in classes:
         made.__module__ = extension.__name__
     try:
-        return "\n".join(generate(extension.__name__).values())
+        made_of = generate(extension.__name__)
     finally:
         for made, module in zip(classes, modules):
             made.__module__ = module
+    text = made_of.pop(f"{extension.__name__}/__init__.pyi", None) or made_of.pop(f"{extension.__name__}.pyi")
+    for path, inner in made_of.items():
+        imports, found = definitions(inner)
+        body = "".join(textwrap.indent(source, "    ") for source in found.values())
+        text += "\n".join(sorted(imports)) + f"\nclass {Path(path).stem}:\n{body}"
+    return text
 
 
 def public_stubs() -> dict[str, str]:

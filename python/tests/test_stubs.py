@@ -76,6 +76,23 @@ q: np.ndarray = states[0].particle_q.numpy()
 states[0].particle_q = [[1, 2, 3]]
 nova.zeros((2, 3), dtype=nova.DType.F32)
 novaphy.plugins.configure(disable="nova_diff", paths=["more"])
+
+@nova.kernel
+def spring(x: nova.rows[nova.vec3], ij: nova.rows[nova.ivec2], ke: nova.uniform[float], n: nova.table[nova.vec3],
+           f: nova.scatter[nova.vec3]):
+    i, j = ij
+    d = x[i] - x[j]
+    length = nova.norm(d)
+    force = nova.where(length > 0, d / length, 0.0) * (2 * ke * (length - 1))
+    total = nova.total(nova.vec3())
+    for s in nova.domain(n):
+        total += nova.where(nova.dot(n[s], x) < 0, n[s], 0.0)
+    f[i] -= force
+    f[j] += force
+    return total, nova.sum(nova.dot(d, d) + d.x ** 2)
+spring(nova.zeros((2, 3)), [[0, 1]], 2.0, nova.zeros((1, 3)), out={"f": nova.zeros((2, 3))})
+nova.uniform(2.0).requires_grad = True
+print(spring.text(), nova.torch.function(spring))
 """
 WRONG = """
 import novaphy

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """nova.kernel: what is refused, with the sentence and the user's line; numbers from outside are never stale."""
+import functools
 import importlib.util
 
 import numpy as np
@@ -201,6 +202,23 @@ class Material:
     ke = 5.0
 
 
+class Law:
+    __slots__ = ("ke",)
+
+    def __init__(self):
+        self.ke = 7.0
+
+    def __call__(self, a):
+        return a * self.ke
+
+    def force(self, a):
+        return a * (self.ke + 1)
+
+
+def stiffness_of(material):
+    return material.ke
+
+
 def helper(a):
     return a * STIFFNESS
 
@@ -208,23 +226,26 @@ def helper(a):
 def test_a_changed_number_from_outside_is_seen_by_the_next_call(monkeypatch):
     here = 1.0
     table = np.float32([1, 2])
-    material = Material()
+    material, law, scaled = Material(), Law(), functools.partial(lambda c, a: c[0] * a, [11.0])
 
     @nova.kernel
     def k(a: nova.rows[float]):
-        return a * STIFFNESS, a * here, a * SETTINGS["ke"][1], a * Material.ke, a * material.ke, helper(a), a * table[1]
+        return (a * STIFFNESS, a * here, a * SETTINGS["ke"][1], a * Material.ke, a * material.ke, helper(a), a * table[1],
+                law(a), law.force(a), scaled(a), a * stiffness_of(Material))
 
     def values():
         return [r.item() for r in k([1.0])]
 
-    assert values() == [3, 1, 3, 5, 5, 3, 2]
+    assert values() == [3, 1, 3, 5, 5, 3, 2, 7, 8, 11, 5]
     monkeypatch.setitem(globals(), "STIFFNESS", 30.0)
     here = 10.0
     SETTINGS["ke"][1] = 33.0
     monkeypatch.setattr(Material, "ke", 50.0)
     material.ke = 51.0
     table[1] = 20
-    assert values() == [30, 10, 33, 50, 51, 30, 20]
+    law.ke = 70.0
+    scaled.args[0][0] = 110.0
+    assert values() == [30, 10, 33, 50, 51, 30, 20, 70, 71, 110, 50]
     SETTINGS["ke"][1] = 3.0
 
 
@@ -240,6 +261,31 @@ def test_the_same_numbers_do_not_trace_again():
     assert [k([1.0], c).item() for c in (1, 2)] == [4, 5] and len(k._programs) == 2
     factor = 2.0
     assert k([1.0], 1).item() == 3 and len(k._programs) == 2
+
+
+def test_a_number_that_always_changes_does_not_keep_every_program():
+    factor = 0
+
+    @nova.kernel
+    def k(a: nova.rows[float]):
+        return a * factor
+
+    for factor in range(200):
+        assert k([1.0]).item() == factor
+    assert len(k._programs) == 64
+
+
+def test_two_closures_of_one_function_are_two_functions():
+    def times(c):
+        return lambda a: c * a
+
+    two, three = times(2.0), times(3.0)
+
+    @nova.kernel
+    def k(a: nova.rows[float]):
+        return two(a), three(a)
+
+    assert [r.item() for r in k([1.0])] == [2, 3]
 
 
 def test_a_tensor_from_outside_is_refused():

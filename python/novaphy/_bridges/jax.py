@@ -27,7 +27,8 @@ def _results(fn: Callable[..., Any], tensors: list[Any], specs: tuple[Any, ...])
     if shapes != [tuple(spec.shape) for spec in specs]:
         name = getattr(fn, "__name__", type(fn).__name__)
         raise ValueError(
-            f"nova.jax.function: {name} gave shapes {shapes}, out_spec says {[tuple(spec.shape) for spec in specs]}"
+            f"nova.jax.function: {name} gave shapes {shapes}, out_spec says "
+            f"{[tuple(spec.shape) for spec in specs]}"
         )
     return results
 
@@ -35,10 +36,10 @@ def _results(fn: Callable[..., Any], tensors: list[Any], specs: tuple[Any, ...])
 def function(fn: Callable[..., Any], out_spec: Any) -> Callable[..., Any]:
     """A function of JAX arrays made of `fn`, a function of Nova tensors that returns one or a tuple of them.
 
-    `out_spec` is a jax.ShapeDtypeStruct (or a tuple of them) of float32, which JAX must know before it runs. Works
-    under jit and grad; vmap runs one after the other. The function must give the same for the same inputs: JAX calls
-    it as often as it likes, and the backward pass calls it again on a tape. Inputs are float32, or int32 without
-    gradient; they are copied. Reverse mode only, once.
+    `out_spec` is a jax.ShapeDtypeStruct (or a tuple of them) of float32, which JAX must know before it runs.
+    Works under jit and grad; vmap runs one after the other. The function must give the same for the same inputs:
+    JAX calls it as often as it likes, and the backward pass calls it again on a tape. Inputs are float32, or int32
+    without gradient; they are copied. Reverse mode only, once.
     """
     jax = _import()
     import numpy as np
@@ -92,7 +93,9 @@ def function(fn: Callable[..., Any], out_spec: Any) -> Callable[..., Any]:
         arrays = tuple(jax.numpy.asarray(given) for given in inputs)
         for place, array in enumerate(arrays):
             if array.dtype not in (np.float32, np.int32):
-                raise TypeError(f"nova.jax.function: input {place} is {array.dtype}; it takes float32, or int32 for an index")
+                raise TypeError(
+                    f"nova.jax.function: input {place} is {array.dtype}; it takes float32, or int32 for an index"
+                )
         return call(*arrays)
 
     return checked

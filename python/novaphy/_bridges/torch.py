@@ -65,7 +65,9 @@ def _node() -> Any:
     torch = _import()
     nova = _lazy.extension("nova")
 
-    class Recorded(torch.autograd.Function):
+    function: Any = torch.autograd.Function
+
+    class Recorded(function):
         @staticmethod
         def forward(ctx: Any, fn: Callable[..., Any], *inputs: Any) -> Any:
             leaves: list[Any] = []
@@ -74,7 +76,8 @@ def _node() -> Any:
                 key = (given.data_ptr(), given.shape, given.dtype) if hasattr(given, "data_ptr") else place
                 first = same.setdefault(key, place)
                 leaves.append(leaves[first] if first != place else _to_nova(torch, given, place))
-            wanted = [needed and inputs[i].dtype == torch.float32 for i, needed in enumerate(ctx.needs_input_grad[1:])]
+            needed_by_torch = ctx.needs_input_grad[1:]
+            wanted = [needed and given.dtype == torch.float32 for needed, given in zip(needed_by_torch, inputs)]
             for leaf, needed in zip(leaves, wanted):
                 if needed:
                     leaf.requires_grad = True
@@ -92,9 +95,9 @@ def _node() -> Any:
             inputs = ctx.saved_tensors[: len(ctx.leaves)]
             return None, *Gradient.apply(ctx.tape, ctx.leaves, ctx.results, cotangents, *inputs, *cotangents)
 
-    class Gradient(torch.autograd.Function):
-        """The backward pass as a node of its own, so that a derivative of it is refused and not lost. The inputs and
-        the cotangents stand among its arguments for that alone."""
+    class Gradient(function):
+        """The backward pass as a node of its own, so that a derivative of it is refused and not lost. The inputs
+        and the cotangents stand among its arguments for that alone."""
 
         @staticmethod
         def forward(ctx: Any, tape: Any, leaves: Any, results: Any, cotangents: Any, *given: Any) -> Any:
@@ -106,7 +109,8 @@ def _node() -> Any:
                     tape.backward(result, grad=_to_nova(torch, cotangent, 0))
             out: list[Any] = []
             for leaf in leaves:
-                own = None if leaf is None else unique.pop(leaf.ptr, None)  # two inputs over one memory: one gets all
+                # of two inputs over one memory, the first gets all
+                own = None if leaf is None else unique.pop(leaf.ptr, None)
                 out.append(None if own is None or own.grad is None else _to_torch(torch, own.grad.clone()))
             return tuple(out)
 
@@ -123,8 +127,8 @@ def function(fn: Callable[..., Any]) -> Callable[..., Any]:
     """A function of torch tensors made of `fn`, a function of Nova tensors that returns one or a tuple of them.
 
     The forward pass records `fn` on a tape of its own, torch's backward seeds it and hands the gradients of the
-    inputs on. Inputs are packed float32 (or int32 for indices, without gradient) on the CPU; memory is shared, not
-    copied. Once differentiable: a second derivative raises.
+    inputs on. Inputs are packed float32 (or int32 for indices, without gradient) on the CPU; memory is shared,
+    not copied. Once differentiable: a second derivative raises.
     """
     node = _node()
 

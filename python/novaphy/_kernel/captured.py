@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel takes from outside its arguments: numbers are frozen into the program, so a call looks whether they
-are still the same, and traces again when they are not."""
+"""What a kernel takes from outside its arguments: numbers are frozen into the program, so a call looks whether
+they are still the same, and traces again when they are not."""
 
 from __future__ import annotations
 
 import dis
-from types import CodeType, FunctionType, ModuleType
+from functools import partial
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Callable, Hashable, Iterator
 
 from .._core import DeviceArray, TraceError
 
-#: One thing that a function reads: the cell or dictionary it lies in, its name there, and what follows the name.
+#: One thing that a function reads: the cell or dictionary it lies in, its name, and what follows the name.
 _Place = tuple[Any, str, tuple[tuple[bool, Any], ...]]
 
 _GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME"}
@@ -50,23 +51,14 @@ def _paths(code: CodeType) -> Iterator[tuple[bool, str, tuple[tuple[bool, Any], 
 def _places(function: Callable[..., Any]) -> list[_Place]:
     code = function.__code__
     cells = dict(zip(code.co_freevars, function.__closure__ or ()))
-    out = []
+    out: dict[Any, _Place] = {}
     for inner in _codes(code):
         for is_cell, name, path in _paths(inner):
             if is_cell and name not in cells:
                 continue  # a local of the function itself
-            out.append((cells[name] if is_cell else function.__globals__, name, path))
-    return list(dict.fromkeys((id(holder), name, path) for holder, name, path in out)) and _unique(out)
-
-
-def _unique(places: list[_Place]) -> list[_Place]:
-    seen, out = set(), []
-    for place in places:
-        key = (id(place[0]), place[1], place[2])
-        if key not in seen:
-            seen.add(key)
-            out.append(place)
-    return out
+            holder = cells[name] if is_cell else function.__globals__
+            out[id(holder), name, path] = holder, name, path
+    return list(out.values())
 
 
 def _look(place: _Place) -> tuple[str, Any]:
@@ -85,13 +77,37 @@ def _look(place: _Place) -> tuple[str, Any]:
     return name, value
 
 
+def _is_ours(value: Any) -> bool:
+    """What this package defines holds no numbers of the user."""
+    home = getattr(value, "__module__", None)
+    return isinstance(home, str) and home.partition(".")[0] in ("novaphy", "_novaphy_nova")
+
+
+def _parts(value: Any) -> list[tuple[str, Any]]:
+    """Where numbers may lie inside a value."""
+    if isinstance(value, dict):
+        return [(f"[{key!r}]", entry) for key, entry in value.items()]
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [(f"[{place}]", entry) for place, entry in enumerate(value)]
+    if isinstance(value, MethodType):
+        return [(".__func__", value.__func__), (".__self__", value.__self__)]
+    if isinstance(value, partial):
+        return [(".func", value.func), (".args", value.args), (".keywords", value.keywords)]
+    if isinstance(value, type):
+        return [(f".{key}", entry) for key, entry in vars(value).items() if isinstance(entry, (int, float))]
+    out = [(f".{key}", entry) for key, entry in getattr(value, "__dict__", {}).items()]
+    out += [(f".{key}", getattr(value, key, None)) for key in getattr(type(value), "__slots__", ())]
+    return out + [(".__call__", entry) for entry in [vars(type(value)).get("__call__")] if entry is not None]
+
+
 class Captured:
     """The outside values of one function and of the functions that it calls."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.name = function.__name__
+        self._function = function  # alive, so that nothing else gets its id
         self._places = _places(function)
-        self._functions: dict[int, Captured | None] = {id(function.__code__): None}
+        self._functions: dict[int, Captured | None] = {id(function): None}
 
     def key(self) -> Hashable:
         """Equal as long as every number that was frozen is still the same. TraceError for a captured tensor."""
@@ -102,40 +118,31 @@ class Captured:
             return type(value), repr(value)  # of floats too: 0.0 is not -0.0, and NaN is NaN
         if isinstance(value, DeviceArray) or type(value).__name__ == "Tensor":
             raise TraceError(
-                f"{self.name}: '{name}' is a tensor from outside of the kernel, and its values would be frozen; make it "
-                "an argument"
+                f"{self.name}: '{name}' is a tensor from outside of the kernel, and its values would be frozen; "
+                "make it an argument"
             )
         if isinstance(value, FunctionType):
             return self._of_function(value)
-        if isinstance(value, (ModuleType, type)) or callable(value):
+        if isinstance(value, (ModuleType, BuiltinFunctionType)) or _is_ours(value) or depth == _DEEPEST:
             return id(value)
-        if hasattr(value, "__array_interface__") or hasattr(value, "dtype"):  # NumPy
+        if type(value).__module__ == "numpy" and hasattr(value, "tobytes"):
             return str(value.dtype), getattr(value, "shape", ()), value.tobytes()
-        if depth == _DEEPEST:
-            return id(value)
-        if isinstance(value, dict):
-            return tuple((repr(key), self._fingerprint(name, entry, depth + 1)) for key, entry in value.items())
-        if isinstance(value, (list, tuple, set, frozenset)):
-            return tuple(self._fingerprint(name, entry, depth + 1) for entry in value)
-        return id(value), tuple(
-            (key, self._fingerprint(f"{name}.{key}", entry, depth + 1))
-            for key, entry in getattr(value, "__dict__", {}).items()
-        )
+        parts = [
+            (repr(key), self._fingerprint(f"{name}{key}", entry, depth + 1)) for key, entry in _parts(value)
+        ]
+        return type(value), tuple(parts)
 
     def _of_function(self, function: FunctionType) -> Hashable:
-        if function.__module__ and function.__module__.partition(".")[0] == "novaphy":
-            return id(function)
-        key = id(function.__code__), id(function)
-        if key[0] not in self._functions:
-            self._functions[key[0]] = None  # while it is looked at: functions may call each other
+        key = id(function)
+        if _is_ours(function):
+            return key
+        if key not in self._functions:
+            self._functions[key] = None  # while it is looked at: functions may call each other
             inner = Captured(function)
             inner.name, inner._functions = self.name, self._functions
-            self._functions[key[0]] = inner
-        known = self._functions[key[0]]
-        if known is None:
-            return key
-        busy, self._functions[key[0]] = known, None
+            self._functions[key] = inner
+        known, self._functions[key] = self._functions[key], None
         try:
-            return key, busy.key()
+            return key, None if known is None else known.key()
         finally:
-            self._functions[key[0]] = busy
+            self._functions[key] = known

@@ -15,6 +15,10 @@ from .captured import Captured
 from .source import told
 
 
+#: Traced forms that a kernel keeps: more only come about when a frozen number changes again and again.
+_MOST_PROGRAMS = 64
+
+
 class _Program:
     """One traced form of a kernel: what was recorded, and the names of its outputs."""
 
@@ -32,12 +36,14 @@ class _Program:
                     arguments[parameter.name] = trace.parameter(parameter.name, parameter.row, how)
             try:
                 returned = function(**arguments)
-                results = () if returned is None else returned if isinstance(returned, tuple) else (returned,)
-                for number, result in enumerate(results):
+                results = returned if isinstance(returned, tuple) else (returned,)
+                for number, result in enumerate(() if returned is None else results):
                     self.outputs.append("result" if len(results) == 1 else f"result{number}")
                     trace.result(self.outputs[-1], result)
                 if not self.outputs:
-                    raise TraceError("it returns nothing and has no argument nova.scatter[T], so it has no effect")
+                    raise TraceError(
+                        "it returns nothing and has no argument nova.scatter[T], so it has no effect"
+                    )
                 self.traced = trace.finish()
             except Exception as error:
                 with_line = told(name, error)
@@ -49,8 +55,8 @@ class _Program:
 class Kernel:
     """A function over rows, made by `@nova.kernel`.
 
-    A call takes the arguments of the function except its outputs (`nova.scatter`), launches it and records it on
-    the open tape. It runs for every row of the arguments that are read at row e; all of them have the same number
+    A call takes the arguments of the function except its outputs (`nova.scatter`), launches it and records it
+    on the open tape. It runs for every row of the arguments that are read at row e; all of them have the same number
     of rows. Returned values become new tensors of that many rows; `nova.sum(...)` one of one row. `out=` gives
     tensors to write into instead: one, a tuple in the order of outputs (`nova.scatter` arguments, then returned
     values), or a dict by name. `rows=` is needed where no argument and no output tells how many there are.
@@ -76,17 +82,13 @@ class Kernel:
             p.name for p in self._inputs if p.how == "uniform" and p.width == 1 and _is_number(given[p.name])
         )
         program = self._program(numbers)
-        operands = [
-            given[p.name] if p.name in numbers else self._tensor(p, given[p.name]) for p in self._inputs
-        ]
-        results = program.traced.launch(operands, self._given_outputs(program, out), rows, self.vjp, self._names)
+        operands = [given[p.name] if p.name in numbers else self._tensor(p, given[p.name]) for p in self._inputs]
+        outputs = self._given_outputs(program, out)
+        results = program.traced.launch(operands, outputs, rows, self.vjp, self._names)
         return results[0] if len(results) == 1 else tuple(results)
 
     def __repr__(self) -> str:
         return f"<nova.kernel {self.__name__}{inspect.signature(self.__wrapped__)}>"
-
-    def __get__(self, instance: Any, owner: Any = None) -> Kernel:
-        return self
 
     @property
     def traced(self) -> Kernel:
@@ -102,17 +104,24 @@ class Kernel:
         with self._lock:
             program = self._programs.get(key)
             if program is None:
-                program = self._programs[key] = _Program(self, numbers)
+                program = _Program(self, numbers)
+                if len(self._programs) == _MOST_PROGRAMS:
+                    del self._programs[next(iter(self._programs))]  # the oldest
+                self._programs[key] = program
             return program
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         if len(args) > len(self._names):
-            raise TypeError(f"{self.__name__} takes {len(self._names)} arguments ({', '.join(self._names)}), {len(args)} were given")
+            names = ", ".join(self._names)
+            raise TypeError(
+                f"{self.__name__} takes {len(self._names)} arguments ({names}), {len(args)} were given"
+            )
         given = {**self._defaults, **dict(zip(self._names, args))}
         for name, value in kwargs.items():
             if name not in self._names:
                 is_output = any(p.name == name for p in self.parameters)
-                advice = "it is an output, given with out=" if is_output else f"its arguments are {', '.join(self._names)}"
+                known = f"its arguments are {', '.join(self._names)}"
+                advice = "it is an output, given with out=" if is_output else known
                 raise TypeError(f"{self.__name__} has no argument '{name}'; {advice}")
             if name in self._names[: len(args)]:
                 raise TypeError(f"{self.__name__}: argument '{name}' was given twice")
@@ -129,10 +138,11 @@ class Kernel:
             return value
         if isinstance(value, (extension.Float, extension.Int, extension.vec3)):
             raise TraceError(
-                f"{self.__name__}: '{parameter.name}' is a traced value; inside a kernel call a plain Python function"
+                f"{self.__name__}: '{parameter.name}' is a traced value; inside a kernel call a plain Python "
+                "function"
             )
         if _is_number(value) or isinstance(value, str):
-            advice = "" if isinstance(value, str) else f"; declare it nova.uniform[...] to give a number"
+            advice = "" if isinstance(value, str) else "; declare it nova.uniform[...] to give a number"
             raise TypeError(f"{self.__name__}: '{parameter.name}' wants a tensor, got {value!r}{advice}")
         import numpy as np
 
@@ -157,12 +167,15 @@ class Kernel:
         if not isinstance(out, (tuple, list)):
             out = (out,)
         if len(out) != len(names):
-            raise ShapeMismatchError(f"{self.__name__}: out= has {len(out)} tensors for the outputs {', '.join(names)}")
+            raise ShapeMismatchError(
+                f"{self.__name__}: out= has {len(out)} tensors for the outputs {', '.join(names)}"
+            )
         return list(out)
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) or (hasattr(value, "dtype") and getattr(value, "shape", None) == () and hasattr(value, "item") and not hasattr(value, "requires_grad"))
+    """A number of Python, or a scalar of NumPy."""
+    return isinstance(value, (int, float)) or (type(value).__module__ == "numpy" and value.shape == ())
 
 
 @overload
