@@ -76,7 +76,7 @@ def ball_rows(ours, newton):
         ("ball, forward, the host's C++ loop", "us a substep", host["forward_us"], 0.6, forward),
         ("ball, forward + backward, the host's C++ loop", "us a substep", host["forward_backward_us"], 2.5, both),
         ("process start to first gradient", "s", ours["first_gradient_s"], 0.3, peer.get("process_to_first_grad_s")),
-        ("own kernel, definition to first gradient", "ms", ours["own_kernel"]["cold_ms"], 20.0, None),
+        ("own kernel in Python, definition to gradient", "ms", ours["own_kernel"]["cold_ms"], 20.0, None),
         (f"discovery of all {host['modules']} modules, none loaded", "ms", host["discovery_ms"], 5.0, None),
     ]
 

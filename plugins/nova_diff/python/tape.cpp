@@ -88,8 +88,8 @@ struct NoGradContext {
 
 }  // namespace
 
-std::mutex& one_at_a_time() {
-  static std::mutex mutex;
+std::recursive_mutex& one_at_a_time() {
+  static std::recursive_mutex mutex;
   return mutex;
 }
 

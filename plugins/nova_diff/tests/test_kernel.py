@@ -258,6 +258,21 @@ def test_from_definition_to_first_gradient_takes_a_few_milliseconds():
     assert min(taken) < 0.2, taken  # 20 ms on a quiet machine; the benchmark measures it
 
 
+def test_a_captured_kernel_reads_its_tensors_anew_and_keeps_its_numbers():
+    @nova.kernel
+    def scaled(x: nova.rows[float], c: nova.uniform[float], d: nova.uniform[float]):
+        return c * x + d
+
+    x, y, d = nova.tensor([1.0, 2.0]), nova.zeros(2), nova.uniform(0.5)
+    with nova.ScopedCapture() as capture:
+        scaled(x, 3.0, d, out=y)
+    assert y.numpy().tolist() == [0, 0], "a capture runs nothing"
+    x.assign([10.0, 20.0])
+    d.assign([1.0])
+    capture.graph.launch()
+    assert y.numpy().tolist() == [31, 61]
+
+
 @nova.kernel
 def drag_adjoint(v: nova.rows[nova.vec3], c: nova.rows[float], g: nova.rows[nova.vec3]):
     speed = nova.norm(v)
@@ -322,3 +337,18 @@ def test_a_cotangent_of_another_shape_and_an_error_inside_a_vjp_are_told():
     kernel = nova.kernel(vjp=lambda v, c, g: 1 / 0)(drag.__wrapped__)
     with pytest.raises(ZeroDivisionError):
         gradients_of(kernel, np.ones((2, 3)), np.ones(2))
+
+
+def test_a_vjp_records_nothing_so_a_tape_of_its_own_is_refused():
+    def through_a_tape(x, g):
+        with nova.Tape() as inner:
+            y = x.clone()
+        inner.backward(y, grad=g)
+
+    kernel = nova.kernel(vjp=through_a_tape)(squared)
+    with pytest.raises(novaphy.NovaPhyError, match="^Tape.backward: nothing was recorded"):
+        gradients_of(kernel, [2.0, 3.0])
+
+
+def squared(x: nova.rows[float]):
+    return x * x

@@ -170,7 +170,7 @@ def test_missing_and_surplus_arguments_are_named():
     assert str(raised.value) == "pull: arguments are missing: ij, c"
     with pytest.raises(TypeError) as raised:
         pull(1, 2, 3, 4, 5)
-    assert str(raised.value) == "pull takes 4 arguments (x, ij, ke, c), 5 were given"
+    assert str(raised.value) == "pull takes 4 arguments (x, ij, ke, c), 5 were given; outputs are given with out="
     with pytest.raises(TypeError) as raised:
         pull(1, x=2)
     assert str(raised.value) == "pull: argument 'x' was given twice"

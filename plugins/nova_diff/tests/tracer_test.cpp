@@ -35,8 +35,9 @@ TEST_CASE("a traced spring is the program that declared arguments give") {
                                                .index = {index("ij", Row::ivec2)}},
                                               [](KernelScope& k) {
                                                 const auto x = k.vec3s<2>("x");
-                                                const Vec3E force = (x[0] - x[1]) * k.f32("ke");
-                                                k.write("f", std::array{-force, force});
+        const Vec3E d = x[0] - x[1];
+        const Vec3E force = d * k.f32("ke");
+        k.write("f", std::array{-force, force});
                                               });
 
   Tracer tracer("spring");

@@ -113,8 +113,9 @@ class Kernel:
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         if len(args) > len(self._names):
             names = ", ".join(self._names)
+            advice = "; outputs are given with out=" if len(self._names) < len(self.parameters) else ""
             raise TypeError(
-                f"{self.__name__} takes {len(self._names)} arguments ({names}), {len(args)} were given"
+                f"{self.__name__} takes {len(self._names)} arguments ({names}), {len(args)} were given{advice}"
             )
         given = {**self._defaults, **dict(zip(self._names, args))}
         for name, value in kwargs.items():
