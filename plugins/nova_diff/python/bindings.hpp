@@ -32,8 +32,4 @@ void bind_rollout(py::module_& m);
 /// tapes share an array, go one after the other.
 std::recursive_mutex& one_at_a_time();
 
-/// Held by whatever walks over records or gradients without the GIL: two threads that share a tape, or whose
-/// tapes share an array, go one after the other.
-std::mutex& one_at_a_time();
-
 }  // namespace nova::python
