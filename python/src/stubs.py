@@ -31,6 +31,10 @@ OWN = {
     + "".join(
         f"from novaphy._kernel import {name} as {name}\n"
         for name in ("Kernel", "kernel", "rows", "scatter", "static", "table", "uniform")
+    )
+    + "".join(
+        f"from novaphy._derivatives import {name} as {name}\n"
+        for name in ("GradReport", "check_grad", "hvp", "jacobian", "jvp")
     ),
 }
 SIMPLER = {
