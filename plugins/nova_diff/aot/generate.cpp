@@ -9,10 +9,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "aot/stock_kernels.hpp"
 #include "aot/write_source.hpp"
 #include "nova/kernel/compiled.hpp"
 #include "nova/kernel/program_hash.hpp"
+#include "novaphy/nova/stock_kernels.hpp"
 
 namespace nova::aot {
 namespace {

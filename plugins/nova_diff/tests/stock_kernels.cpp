@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the tests and benchmarks that are compiled ahead of time.
-#include "aot/stock_kernels.hpp"
+#include "novaphy/nova/stock_kernels.hpp"
 
 #include "ball_kernels.hpp"
 #include "compiled_random_kernels.hpp"

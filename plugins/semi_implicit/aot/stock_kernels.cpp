@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of this plugin that are compiled ahead of time, and the adjoints that users ask for: of the
 // state, of state and material, of everything. Any other adjoint is interpreted.
-#include "aot/stock_kernels.hpp"
+#include "novaphy/nova/stock_kernels.hpp"
 
 #include "diff/elements.hpp"
 #include "diff/kernels.hpp"

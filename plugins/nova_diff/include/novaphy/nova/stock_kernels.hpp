@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plugin tells the generator.
+// What a plugin tells the generator of kernels that are compiled ahead of time.
 #pragma once
 
 #include <cstdint>
