@@ -325,4 +325,17 @@ TEST_CASE("forward mode says what is wrong with what it is given") {
   CHECK(stale.kind() == ErrorKind::stale_record);
 }
 
+TEST_CASE("a slice that a recording meets before its whole moves as a part of the whole") {
+  Tensor x = scalars({1, 2, 3, 4}, true), loss;
+  Tape tape;
+  {
+    TapeScope scope(tape);
+    const Tensor part = x.slice_rows(2, 4);
+    loss = add(sum(mul(part, part)), sum(x));
+  }
+  const Tensor along = scalars({1, 1, 1, 2});
+  CHECK(jvp(tape, std::vector{x}, std::vector{along}, std::vector{loss})[0].item() == 6 + 16 + 5);
+  CHECK(values(hvp(tape, loss, std::vector{x}, std::vector{along})[0]) == std::vector<float>{0, 0, 2, 4});
+}
+
 }  // namespace nova::test

@@ -34,7 +34,8 @@ class Sweep {
     novaphy::refuse_in_capture(what);
     check_pairs(what, inputs, tangents);
     check_versions(tape);
-    for (const TapeArray& array : tape.arrays) effects.add(array.storage->data(), array.storage->bytes());
+    for (const TapeArray& array : tape.arrays)  // a region's tangent is a part of its root's
+      effects.add(array.storage->base().data(), array.storage->base().bytes());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].size() == 0) continue;
       const std::uint32_t at = tape.table.find(inputs[i].storage().get());
