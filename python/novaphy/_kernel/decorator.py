@@ -81,8 +81,8 @@ class Kernel:
         numbers = frozenset(
             p.name for p in self._inputs if p.how == "uniform" and p.width == 1 and _is_number(given[p.name])
         )
-        program = self._program(numbers)
         operands = [given[p.name] if p.name in numbers else self._tensor(p, given[p.name]) for p in self._inputs]
+        program = self._program(numbers)
         outputs = self._given_outputs(program, out)
         results = program.traced.launch(operands, outputs, rows, self.vjp, self._names)
         return results[0] if len(results) == 1 else tuple(results)
@@ -100,8 +100,11 @@ class Kernel:
         return self._program(frozenset()).traced.text()
 
     def _program(self, numbers: frozenset[str]) -> _Program:
-        key = (numbers, self._captured.key())
         with self._lock:
+            outside, sees_all = self._captured.key()
+            if not sees_all:
+                return _Program(self, numbers)
+            key = (numbers, outside)
             program = self._programs.get(key)
             if program is None:
                 program = _Program(self, numbers)
