@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
+import math
 import numpy as np
 
 from . import _lazy
@@ -147,16 +148,16 @@ def check_grad(
         outputs = _outputs(fn(*points), "nova.check_grad")
     rng = np.random.default_rng(0)
     weights = [rng.uniform(0.5, 1.5, y.shape).astype(np.float32) for y in outputs]
-    gradients = [np.zeros(x.shape, np.float64) for x in points]
+    gradients = [np.zeros(x.shape, np.float32) for x in points]
     for y, w in zip(outputs, weights):
         for total, part in zip(gradients, _nova()._vjp(tape, y, _nova().tensor(w), points)):
             total += part.numpy()
 
     def weighted_sum(values: list[np.ndarray]) -> tuple[float, float]:
         """The sum, and the size of what rounding can change in it."""
-        terms = [w.astype(np.float64) * y.numpy() for w, y in zip(weights, _outputs(
-            fn(*(_nova().tensor(v) for v in values)), "nova.check_grad"))]
-        return sum(t.sum() for t in terms), sum(np.abs(t).sum() for t in terms) * 2.0**-23
+        moved = _outputs(fn(*(_nova().tensor(v) for v in values)), "nova.check_grad")
+        terms = [a * b for w, y in zip(weights, moved) for a, b in zip(w.ravel().tolist(), y.numpy().ravel().tolist())]
+        return math.fsum(terms), math.fsum(map(abs, terms)) * 2.0**-23
 
     values = [x.numpy().copy() for x in points]
     per_input, ok = [], True
@@ -165,19 +166,20 @@ def check_grad(
         count = min(value.size, MOST_DIFFERENCES)
         for k in np.linspace(0, value.size - 1, count).astype(int):
             at = np.unravel_index(k, value.shape)
-            middle, step = value[at], np.float32(eps) * max(np.float32(1), abs(value[at]))
+            middle = float(value[at])
+            step = eps * max(1.0, abs(middle))
             value[at] = middle + step
-            above, (up, noise) = np.float64(value[at]), weighted_sum(values)
+            above, (up, noise) = float(value[at]), weighted_sum(values)
             value[at] = middle - step
-            below, (down, _) = np.float64(value[at]), weighted_sum(values)
+            below, (down, _) = float(value[at]), weighted_sum(values)
             value[at] = middle
-            difference, exact = (up - down) / (above - below), gradient[at]
+            difference, exact = (up - down) / (above - below), float(gradient[at])
             error, size = abs(difference - exact), max(abs(difference), abs(exact))
             max_abs = max(max_abs, error)
             max_rel = max(max_rel, error / size if size > 0 else 0.0)
             if not error <= atol + rtol * size + 2 * noise / (above - below):  # NaN never agrees
                 ok = False
-        per_input.append((float(max_abs), float(max_rel)))
+        per_input.append((max_abs, max_rel))
     return GradReport(
         max_rel=max((r for _, r in per_input), default=0.0),
         max_abs=max((a for a, _ in per_input), default=0.0),

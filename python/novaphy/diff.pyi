@@ -80,6 +80,16 @@ def state_particle_qd_tensor(state: novaphy._core.SimState, requires_grad: bool 
     state.particle_qd (P, 3) without a copy.
     """
 
+def eval_spring_forces_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, spring_ke: novaphy.nova.Tensor | None = None, spring_kd: novaphy.nova.Tensor | None = None, spring_rest_length: novaphy.nova.Tensor | None = None) -> novaphy.nova.Tensor:
+    """
+    particle_f [N] (P, 3) plus the forces of all springs, a new tensor. spring_ke [N/m], spring_kd [N s/m] and spring_rest_length [m] are (S); None = the model's arrays.
+    """
+
+def eval_tetrahedra_forces_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, tet_activations: novaphy.nova.Tensor, tet_materials: novaphy.nova.Tensor) -> novaphy.nova.Tensor:
+    """
+    particle_f [N] (P, 3) plus the forces of all tetrahedra, a new tensor. tet_activations is (T), tet_materials (T, 3) = k_mu [Pa], k_lambda [Pa], k_damp. A tetrahedron with k_lambda = 0 has no volume force. ShapeMismatchError names the argument.
+    """
+
 def integrate_particles_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, dt: float) -> tuple[novaphy.nova.Tensor, novaphy.nova.Tensor]:
     """
     (particle_q_next, particle_qd_next) after one semi-implicit step of dt [s].
