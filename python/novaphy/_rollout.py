@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import re
 import sys
 from typing import Any, Callable, Iterator
@@ -158,7 +159,7 @@ def _new_bar() -> Any:
     if config.progress == "off" or (config.progress == "auto" and not sys.stderr.isatty()):
         return None
     try:
-        from tqdm import tqdm
+        tqdm = importlib.import_module("tqdm")
     except ImportError:  # an extra
         return None
-    return tqdm(desc="rollout", unit="step", leave=False, delay=1.0)
+    return tqdm.tqdm(desc="rollout", unit="step", leave=False, delay=1.0)

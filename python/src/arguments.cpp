@@ -24,7 +24,8 @@ py::object items_of(const py::handle& value) {
       PyAnySet_Check(value.ptr()) || PyDict_Check(value.ptr()) || PyMemoryView_Check(value.ptr()))
     return {};
   py::object ordered = py::reinterpret_borrow<py::object>(value);
-  if (!py::hasattr(value, "__iter__") && !PySequence_Check(value.ptr()) && py::hasattr(value, "__array__"))
+  const bool has_order = py::hasattr(value, "__iter__") || PySequence_Check(value.ptr());
+  if (py::hasattr(value, "__array_interface__") || (!has_order && py::hasattr(value, "__array__")))
     ordered = py::module_::import("numpy").attr("asarray")(value);
   PyObject* items = PySequence_Fast(ordered.ptr(), "");
   if (items == nullptr) {

@@ -26,6 +26,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "novaphy"
 PUBLIC = ("nova", "diff", "solvers", "collision")
 #: Defined in the Python file of the public module itself.
 OWN = {
+    "diff": "from novaphy._rollout import Rollout as Rollout\n",
     "solvers": "from novaphy._core import SolverBase as SolverBase\n",
     "nova": "from novaphy._bridges import jax as jax\nfrom novaphy._bridges import torch as torch\n"
     + "".join(

@@ -348,7 +348,7 @@ def test_a_tensor_is_filled_with_what_float32_can_hold():
 def test_memory_that_is_not_aligned_is_no_tensor():
     odd = np.frombuffer(bytearray(13), np.uint8)[1:].view(np.float32)
     assert text_of(ValueError, lambda: nova.as_tensor(odd)) == (
-        "nova.as_tensor: the memory of float32 of shape (3,) does not begin at a multiple of 4 bytes; "
+        "nova.as_tensor: wants memory that begins at a multiple of its element size, got float32 of shape (3,); "
         "nova.tensor copies it"
     )
 

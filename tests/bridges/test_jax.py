@@ -72,3 +72,13 @@ def test_what_does_not_fit_is_told():
         function(jnp.ones(3, jnp.uint8))
     with pytest.raises(TypeError, match="^nova.jax.function: out_spec is float32, got int32$"):
         nova.jax.function(square, jax.ShapeDtypeStruct((3,), jnp.int32))
+
+
+def test_jax_gets_a_copy_and_gives_only_copies():
+    x = nova.tensor([1.0, 2.0])
+    copy = nova.to_jax(x)
+    x[0] = 5.0
+    assert copy[0] == 1.0
+    with pytest.raises((ValueError, BufferError)):
+        nova.as_tensor(jax.numpy.ones(3))
+    assert np.array_equal(nova.tensor(jax.numpy.ones(3)).numpy(), [1, 1, 1])

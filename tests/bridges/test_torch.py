@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """nova.torch.function against torch's own formulas."""
+import numpy as np
 import pytest
 import torch
 
@@ -132,3 +133,16 @@ def test_a_step_of_an_optimiser_of_torch_lowers_a_loss_of_nova():
         optimiser.step()
         losses.append(loss.item())
     assert losses[-1] < 0.5 * losses[0]
+
+
+def test_torch_shares_memory_and_is_watched():
+    x = nova.tensor([1.0, 2.0], requires_grad=True)
+    shared = nova.to_torch(x)
+    with nova.Tape() as tape:
+        loss = nova.sum(x * x)
+    shared[0] = 5.0
+    assert x.numpy()[0] == 5.0
+    with pytest.raises(novaphy.StaleRecordError):
+        tape.backward(loss)
+    back = nova.as_tensor(torch.arange(3, dtype=torch.float32))
+    assert np.array_equal(back.numpy(), [0, 1, 2])

@@ -232,6 +232,7 @@ void verify_launchable(const Program& program) {
   for (const Output& output : program.outputs) {
     require(output.stage % 2 == 0 && output.stage <= 2, program, "output '", output.name.view(),
             "' is written in a loop, which only adjoints do");
+    if (output.reach == Reach::gather) continue;  // nothing is added there
     const std::uint32_t count = static_cast<std::uint32_t>(output.columns * width_of(output.row));
     for (std::uint32_t k = 0; k < count; ++k)
       require(program.values[output.first_value + k] != kNone, program, "output '", output.name.view(),

@@ -116,7 +116,7 @@ void Reverse::seed(std::uint64_t seeded) {
     const auto count = static_cast<std::uint32_t>(output.columns * width_of(output.row));
     for (std::uint32_t j = 0; j < count; ++j) {
       const std::uint32_t value = program_.values[output.first_value + j];
-      if (program_.nodes[value].type != ValueType::f32) continue;
+      if (value == kNone || program_.nodes[value].type != ValueType::f32) continue;
       std::uint32_t bar = graph_.input(ValueType::f32, argument, j, 0);
       if (output.write == Write::scatter_sub) bar = graph_.f(Op::neg, bar);
       contribute(value, {bar, false}, false);
