@@ -4,6 +4,8 @@
 #include <sstream>
 #include <utility>
 
+#include "novaphy/error.hpp"
+
 namespace nova::aot {
 namespace {
 
@@ -227,6 +229,21 @@ std::string Writer::text(const std::string& name) {
 
 std::string function_text(const Code& code, const char* program, const std::string& name) {
   return Writer(code, program).text(name);
+}
+
+std::string row_function_text(Code code, const char* program, const std::string& name) {
+  const auto is_idle = [](const machine::Stage& s) {
+    return s.code == s.code_end && s.stores == s.stores_end;
+  };
+  bool alone = code.sums.empty() && code.corners.empty() && code.pair_scatters.empty();
+  for (std::size_t k = 1; k < code.stages.size(); k += 2) alone &= is_idle(code.stages[k]);
+  NOVAPHY_REQUIRE(alone, novaphy::ErrorKind::unsupported_feature, "novaphy_generate_kernels: kernel '",
+                  program, "' sums, scatters or loops; a row kernel writes its own rows alone");
+  code.patch_index = kNone;  // the function sees no patches: it gathers from the arrays
+  const std::string inner = "run_" + name;
+  return function_text(code, program, inner) + "void " + name +
+         "(const void* const* arguments, void* const* outputs, std::int64_t begin, std::int64_t end) {\n  " +
+         inner + "({.arguments = arguments, .outputs = outputs, .rows = end}, {}, begin, end);\n}\n";
 }
 
 }  // namespace nova::aot

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "aot/write_source.hpp"
 #include "ball_kernels.hpp"
 #include "nova/grad/reverse.hpp"
 #include "nova/kernel/compiled.hpp"
@@ -146,6 +147,18 @@ TEST_CASE(
     const Kernel::Compiled& compiled = *kernel.compiled();
     check_kernel(kernel, compiled.differentiable, compiled.float_outputs);
   }
+}
+
+TEST_CASE("a kernel that does more than write its own rows is refused as a row kernel") {
+  const auto refusal = [](const Kernel& kernel) {
+    return std::string(
+        error_of([&] { aot::row_function_text(kernel.compiled()->code, kernel.name(), "f"); }).what());
+  };
+  const std::string reason = "' sums, scatters or loops; a row kernel writes its own rows alone";
+  for (const Kernel& kernel : {make_tetrahedron_kernel(), make_contact_kernel()})
+    CHECK(refusal(kernel) == "novaphy_generate_kernels: kernel '" + std::string(kernel.name()) + reason);
+  const std::string text = aot::row_function_text(make_integrate_kernel().compiled()->code, "integrate", "f");
+  CHECK(text.find("void f(const void* const* arguments, void* const* outputs") != std::string::npos);
 }
 
 }  // namespace nova::test

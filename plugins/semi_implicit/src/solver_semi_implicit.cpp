@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forward step: contact forces and integration particle by particle.
+// The forward step: contact forces particle by particle, then the integration of as many.
 #include "novaphy/semi_implicit/solver_semi_implicit.hpp"
 
 #include "novaphy/collision/formula/soft_contact.h"
 #include "novaphy/error.hpp"
-#include "novaphy/semi_implicit/formula/particle_integration.h"
 #include "novaphy/semi_implicit/step_checks.hpp"
 #include "novaphy/task_pool.hpp"
+#include "src/integration.hpp"
 
 namespace novaphy {
 
@@ -120,36 +120,27 @@ void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out,
     contacts_by_particle_.update(*contacts);
     scene.emplace(*model_, state_in, *contacts);
   }
-  const auto f = scene ? state_in.particle_f.write<Vec3f>() : std::span<Vec3f>{};
-  const auto external = state_in.particle_f.read<Vec3f>();
-  const auto q = state_in.particle_q.read<Vec3f>();
-  const auto qd = state_in.particle_qd.read<Vec3f>();
-  const auto q_out = state_out.particle_q.write<Vec3f>();
-  const auto qd_out = state_out.particle_qd.write<Vec3f>();
-  const auto inv_mass = model_->particle_inv_mass.read<float>();
+  const auto total = scene ? state_in.particle_f.write<Vec3f>() : std::span<Vec3f>{};
   const auto radius = model_->particle_radius.read<float>();
-  const auto flags = model_->particle_flags.read<std::int32_t>();
-  const auto world = model_->particle_world.read<std::int32_t>();
-  const auto gravity = model_->gravity.read<Vec3f>();
-  const float max_velocity = model_->particle_max_velocity;
+  const semi_implicit::IntegrationRows rows{.q = state_in.particle_q.read<Vec3f>(),
+                                            .qd = state_in.particle_qd.read<Vec3f>(),
+                                            .f = state_in.particle_f.read<Vec3f>(),
+                                            .flags = model_->particle_flags.read<std::int32_t>(),
+                                            .inv_mass = model_->particle_inv_mass.read<float>(),
+                                            .gravity = model_->gravity.read<Vec3f>(),
+                                            .world = model_->particle_world.read<std::int32_t>(),
+                                            .max_velocity = model_->particle_max_velocity,
+                                            .dt = dt,
+                                            .q_out = state_out.particle_q.write<Vec3f>(),
+                                            .qd_out = state_out.particle_qd.write<Vec3f>()};
 
   parallel_for(model_->particle_count, grain_, [&](std::int64_t begin, std::int64_t end) {
-    for (auto p = static_cast<std::size_t>(begin); p < static_cast<std::size_t>(end); ++p) {
-      if ((flags[p] & ParticleFlags::ACTIVE) == 0) {
-        q_out[p] = q[p], qd_out[p] = qd[p];
-        continue;
-      }
-      Vec3f force = external[p];
-      if (scene) {
-        for (const std::int32_t k : contacts_by_particle_.of(p))
-          force = force - scene->force(static_cast<std::size_t>(k), q[p], qd[p], radius[p]);
-        f[p] = force;
-      }
-      const Vec3f g = gravity[world[p] < 0 ? 0 : static_cast<std::size_t>(world[p])];
-      const auto next = semi_implicit::formula::integrate_particle<float>({q[p], qd[p]}, force, inv_mass[p],
-                                                                          g, max_velocity, dt);
-      q_out[p] = next.q, qd_out[p] = next.qd;
+    for (auto p = static_cast<std::size_t>(begin); scene && p < static_cast<std::size_t>(end); ++p) {
+      if ((rows.flags[p] & ParticleFlags::ACTIVE) == 0) continue;
+      for (const std::int32_t k : contacts_by_particle_.of(p))
+        total[p] = total[p] - scene->force(static_cast<std::size_t>(k), rows.q[p], rows.qd[p], radius[p]);
     }
+    semi_implicit::integrate(rows, begin, end);
   });
 }
 

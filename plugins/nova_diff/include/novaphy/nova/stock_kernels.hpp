@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "novaphy/nova/kernel.hpp"
@@ -16,7 +17,8 @@ struct Masks {
 
 struct StockKernel {
   Kernel kernel;
-  std::vector<Masks> adjoints;
+  std::vector<Masks> adjoints{};
+  std::string row_kernel{};  ///< its name in a table of row kernels (novaphy/row_kernel.hpp)
 };
 
 /// Defined by the plugin, in a source that novaphy_generate_kernels() is given.
