@@ -25,6 +25,17 @@ def make_model(cells):
     return builder.finalize()
 
 
+def kept_mb(record, few=16, many=64):
+    """Resident MB a substep that a recording holds: of the second, while the first holds all memory that lay about."""
+    tapes, used = [], []
+    for count in (few, many):
+        with nova.Tape() as tape:
+            record(count)
+        tapes.append(tape)
+        used.append(cur_rss_mb())
+    return (used[1] - used[0]) / many
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cells", nargs=3, type=int)
@@ -39,8 +50,8 @@ def main():
     activation, material = ndiff.model_tet_activation_tensor(model), ndiff.model_tet_material_tensor(model)
     none = nova.zeros(shape)
 
-    def rollout(q, qd):
-        for _ in range(steps):
+    def rollout(q, qd, count=steps):
+        for _ in range(count):
             f = ndiff.eval_tetrahedra_forces_generated(model, q, qd, none, activation, material)
             q, qd = ndiff.integrate_particles_generated(model, q, qd, f, DT)
         d = q - target
@@ -58,11 +69,7 @@ def main():
         tape.backward(loss)
         return loss
 
-    before = cur_rss_mb()  # first of all, while no freed memory lies about
-    with nova.Tape() as tape:
-        loss = rollout(q0, v0)
-    kept = cur_rss_mb() - before
-    del tape, loss
+    kept = kept_mb(lambda count: rollout(q0, v0, count))
     forward_seconds, both_seconds = timeit(forward), timeit(forward_backward)
     loss = forward_backward()
     tets = model.tet_count
@@ -71,7 +78,7 @@ def main():
          grad_v0_norm=float(np.linalg.norm(v0.grad.numpy().astype(np.float64))),
          fwd_us_per_substep=forward_seconds / steps * 1e6, fwdbwd_us_per_substep=both_seconds / steps * 1e6,
          fwd_ns_per_tet=forward_seconds / steps / tets * 1e9, fwdbwd_ns_per_tet=both_seconds / steps / tets * 1e9,
-         kept_mb_per_substep=kept / steps)
+         kept_mb_per_substep=kept)
 
 
 if __name__ == "__main__":
