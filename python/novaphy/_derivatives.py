@@ -68,7 +68,7 @@ def jacobian(fn: Callable[[Tensor], Tensor], input: Tensor) -> np.ndarray:
     (given,), _ = _tensors(input, "nova.jacobian: input")
     x = _nova().tensor(given.numpy(), requires_grad=True)
     with _nova().Tape() as tape:
-        output = fn(x)
+        output = fn(x.clone())  # which fn may change and return
     if not isinstance(output, _nova().Tensor):
         raise TypeError(f"nova.jacobian: the function must return one nova.Tensor, not {_kind(output)}")
     out = np.zeros((output.size, x.size), np.float32)
@@ -144,8 +144,10 @@ def check_grad(
     """
     given, _ = _tensors(inputs, "nova.check_grad: inputs")
     points = [_nova().tensor(x.numpy(), requires_grad=True) for x in given]
+    if not eps > 0:
+        raise ValueError(f"nova.check_grad: eps is {eps}; give a positive step")
     with _nova().Tape() as tape:
-        outputs = _outputs(fn(*points), "nova.check_grad")
+        outputs = _outputs(fn(*(x.clone() for x in points)), "nova.check_grad")
     rng = np.random.default_rng(0)
     weights = [rng.uniform(0.5, 1.5, y.shape).astype(np.float32) for y in outputs]
     gradients = [np.zeros(x.shape, np.float32) for x in points]

@@ -32,4 +32,8 @@ void bind_rollout(py::module_& m);
 /// tapes share an array, go one after the other.
 std::recursive_mutex& one_at_a_time();
 
+/// TypeError for a list that holds tensors, whose gradient a copy through the host would cut without a word
+/// while a tape records.
+void refuse_tensors_inside(py::handle value, const char* who);
+
 }  // namespace nova::python

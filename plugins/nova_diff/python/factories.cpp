@@ -45,6 +45,15 @@ DType dtype_of_data(const py::object& data) {
 }
 
 Tensor from_data(const py::object& data, const py::object& device, bool requires_grad) {
+  if (is_recording() && (py::isinstance<Tensor>(data) || py::isinstance<novaphy::DeviceArray>(data))) {
+    const Tensor source =
+        py::isinstance<Tensor>(data) ? data.cast<Tensor>() : Tensor(data.cast<novaphy::DeviceArray>());
+    if (source.dtype() == DType::f32 && (device.is_none() || device_of(device) == source.array().device())) {
+      Tensor copy = source.clone();
+      return requires_grad ? copy.set_requires_grad(true) : copy;
+    }
+  }
+  refuse_tensors_inside(data, "nova.tensor");
   Tensor out(novaphy::python::new_array(data, dtype_of_data(data), "nova.tensor: data", device_of(device)));
   return out.set_requires_grad(requires_grad);
 }
@@ -77,7 +86,8 @@ Tensor arange(const py::object& start, const py::object& stop, const py::object&
 void bind_factories(py::module_& m) {
   m.def("tensor", &from_data, py::arg("data"), py::kw_only(), py::arg("device") = py::none(),
         py::arg("requires_grad") = false,
-        "Copies anything array-like. float32, unless the data is an array of int32, uint32 or uint8.");
+        "Copies anything array-like. float32, unless the data is an array of int32, uint32 or uint8. Inside a "
+        "recording, tensor(x) of a tensor is x.clone(), and a list of tensors is refused: TypeError.");
   m.def(
       "zeros",
       [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {

@@ -11,6 +11,8 @@
 #include "bindings.hpp"
 #include "novaphy/nova/tape.hpp"
 #include "novaphy/python.hpp"
+#include "novaphy/python_arrays.hpp"
+#include "traced.hpp"
 
 namespace nova::python {
 namespace {
@@ -24,12 +26,18 @@ AxisRange range_of(const py::handle& index, std::int64_t extent, int axis, const
     const py::ssize_t count = PySlice_AdjustIndices(extent, &start, &stop, step);
     return {start, count, step, false};
   }
-  NOVAPHY_REQUIRE(PyIndex_Check(index.ptr()) && !PyBool_Check(index.ptr()), ErrorKind::type,
-                  "nova.Tensor: an index is an integer, a slice or ..., not a ",
+  // an array of NumPy passes PyIndex_Check and still is no index
+  py::object whole;
+  if (PyIndex_Check(index.ptr()) && !PyBool_Check(index.ptr()))
+    whole = py::reinterpret_steal<py::object>(PyNumber_Index(index.ptr()));
+  if (!whole) PyErr_Clear();
+  NOVAPHY_REQUIRE(whole, ErrorKind::type, "nova.Tensor: an index is an integer, a slice or ..., not a ",
                   std::string(py::str(py::type::handle_of(index).attr("__name__"))),
                   "; a kernel gathers rows by an index tensor");
-  const std::int64_t given =
-      py::cast<std::int64_t>(py::reinterpret_steal<py::object>(PyNumber_Index(index.ptr())));
+  int overflow = 0;
+  const std::int64_t given = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+  NOVAPHY_REQUIRE(overflow == 0, ErrorKind::index, "nova.Tensor: index ", std::string(py::str(whole)),
+                  " is out of range for axis ", axis, " of shape ", to_string(self.shape()));
   NOVAPHY_REQUIRE(-extent <= given && given < extent, ErrorKind::index, "nova.Tensor: index ", given,
                   " is out of range for axis ", axis, " of shape ", to_string(self.shape()));
   return {given < 0 ? given + extent : given, 1, 1, true};
@@ -64,13 +72,15 @@ std::vector<AxisRange> ranges_of(const Tensor& self, const py::object& key) {
 
 void set_part(Tensor& self, const py::object& key, const py::object& value) {
   const std::vector<AxisRange> axes = ranges_of(self, key);
-  const bool is_number = PyFloat_Check(value.ptr()) || PyIndex_Check(value.ptr());
   Tensor source(selected_shape(axes), self.dtype(), self.array().device());
-  if (!is_number || py::isinstance<Tensor>(value))
+  if (!is_number(value) || py::isinstance<Tensor>(value))
     return assign_selected(self, axes, source_of(source, value));
   {
     const NoGrad constant;
-    source.fill(value.cast<double>());
+    const double number = py::float_(value);
+    if (self.dtype() == novaphy::DType::f32)
+      novaphy::python::float32_of(number, "nova.Tensor.__setitem__: value");
+    source.fill(number);
   }
   assign_selected(self, axes, source);
 }
@@ -97,8 +107,13 @@ void bind_indexing(py::module_&, py::class_<Tensor>& c) {
           "reshape",
           [](const Tensor& self, const py::args& extents) {
             const bool one = extents.size() == 1 && py::isinstance<py::sequence>(extents[0]);
-            auto shape =
-                (one ? py::object(extents[0]) : py::object(extents)).cast<std::vector<std::int64_t>>();
+            std::vector<std::int64_t> shape;
+            for (const py::handle extent : one ? py::object(extents[0]) : py::object(extents)) {
+              NOVAPHY_REQUIRE(PyLong_Check(extent.ptr()) || py::hasattr(extent, "__index__"), ErrorKind::type,
+                              "nova.Tensor.reshape: an extent is an integer, not a ",
+                              std::string(py::str(py::type::handle_of(extent).attr("__name__"))));
+              shape.push_back(py::cast<std::int64_t>(extent));
+            }
             std::int64_t known = 1, *open = nullptr;
             for (std::int64_t& extent : shape) {
               if (extent != -1) {
@@ -109,6 +124,8 @@ void bind_indexing(py::module_&, py::class_<Tensor>& c) {
                               "nova.Tensor.reshape: only one extent may be -1");
               open = &extent;
             }
+            NOVAPHY_REQUIRE(open == nullptr || known != 0, ErrorKind::value,
+                            "nova.Tensor.reshape: an extent of -1 beside one of 0 may be any number");
             if (open != nullptr && known > 0) *open = self.size() / known;
             return self.reshape(novaphy::Shape(std::span<const std::int64_t>(shape)));
           },

@@ -23,7 +23,16 @@ std::unique_ptr<Tape> make_tape(const std::string& on_overwrite) {
   return std::make_unique<Tape>(on_overwrite == "save" ? OnOverwrite::save : OnOverwrite::error);
 }
 
-void run_backward(Tape& self, const Tensor& loss, const std::optional<Tensor>& grad) {
+Tensor tensor_argument(const py::object& given, const char* what, const char* remedy) {
+  NOVAPHY_REQUIRE(py::isinstance<Tensor>(given), ErrorKind::type, "Tape.backward: ", what, " is a ",
+                  std::string(py::str(py::type::handle_of(given).attr("__name__"))), "; ", remedy);
+  return given.cast<Tensor>();
+}
+
+void run_backward(Tape& self, const py::object& of, const py::object& seed) {
+  const Tensor loss = tensor_argument(of, "the loss", "give a nova.Tensor that the recording computed");
+  std::optional<Tensor> grad;
+  if (!seed.is_none()) grad = tensor_argument(seed, "grad", "give a nova.Tensor of the shape of the loss");
   const py::gil_scoped_release unlocked;
   const std::lock_guard alone(one_at_a_time());
   if (grad)

@@ -4,6 +4,7 @@
 
 #include "bindings.hpp"
 #include "novaphy/capture.hpp"
+#include "novaphy/nova/tape.hpp"
 #include "novaphy/nova/tensor.hpp"
 #include "novaphy/python_arrays.hpp"
 
@@ -14,9 +15,20 @@ using novaphy::DType;
 using novaphy::ErrorKind;
 using novaphy::text;
 
+void refuse_tensors_inside(py::handle value, const char* who) {
+  if (!is_recording() || !(py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value))) return;
+  for (const py::handle entry : value) {
+    refuse_tensors_inside(entry, who);
+    NOVAPHY_REQUIRE(!py::isinstance<Tensor>(entry), ErrorKind::type, who,
+                    ": a list of tensors would be copied without their gradient; write each to its part of one "
+                    "tensor: out[i] = x, or give nova.detach(x).numpy()");
+  }
+}
+
 Tensor source_of(const Tensor& target, const py::object& value) {
   if (py::isinstance<Tensor>(value)) return value.cast<Tensor>();
   if (py::isinstance<DeviceArray>(value)) return Tensor(value.cast<DeviceArray>());
+  refuse_tensors_inside(value, "nova.Tensor.assign");
   DeviceArray copy(target.dtype(), target.shape());
   novaphy::python::assign_array(copy, value, "nova.Tensor.assign");
   return Tensor(std::move(copy));
@@ -150,6 +162,14 @@ void bind_tensor(py::module_& m) {
       .def("clone", &Tensor::clone,
            "A copy in memory of its own; recorded, so gradient flows back through it.")
       .def("detach", &Tensor::detach, "A copy in memory of its own that no gradient flows through.")
+      .def(
+          "__bool__",
+          [](const Tensor& self) {
+            NOVAPHY_REQUIRE(self.size() == 1, ErrorKind::value, "the truth of a nova.Tensor of shape ",
+                            to_string(self.shape()), " is not known; take .item() of one element");
+            return py::cast<bool>(py::bool_(item(self)));
+          })
+      .def("__float__", [](const Tensor& self) { return py::float_(item(self)); })
       .def("__repr__", &repr);
 
   bind_indexing(m, c);

@@ -113,3 +113,24 @@ def test_anomaly_names_the_launch_the_row_and_the_operation():
                                                        r"operation 1, sqrt\(-4\) gave nan"):
             root_of(x)
     root_of(x)
+
+
+def overwritten(x):
+    x[0] = 5.0
+    return x * x
+
+
+@pytest.mark.parametrize("fn, wanted", [
+    (lambda x: x, np.eye(3)), (lambda x: x[1:], np.eye(3)[1:]), (lambda x: x.reshape(3, 1), np.eye(3)[:, None]),
+    (overwritten, np.diag([0, 4, 6])), (lambda x: nova.sum(overwritten(x)), [[0, 4, 6]]),
+    (lambda x: nova.sum(nova.ones(3) * 2.0), np.zeros((1, 3))),
+], ids=["the input", "a view", "a shape", "writes its input", "writes its input, one number", "a constant"])
+def test_a_jacobian_is_that_of_the_values_that_are_given_whatever_the_function_does_with_its_input(fn, wanted):
+    assert np.array_equal(nova.jacobian(fn, nova.tensor([1.0, 2.0, 3.0])), wanted)
+    assert nova.check_grad(fn, nova.tensor([1.0, 2.0, 3.0])).ok
+
+
+def test_a_step_of_check_grad_is_positive():
+    with pytest.raises(ValueError) as raised:
+        nova.check_grad(nova.sin, nova.ones(1), eps=0)
+    assert str(raised.value) == "nova.check_grad: eps is 0; give a positive step"

@@ -312,7 +312,7 @@ def test_a_vjp_in_python_replaces_the_traced_derivative():
     with nova.Tape() as tape:
         f = doubled(*tensors)
     tape.backward(f, grad=nova.ones(f.shape))
-    assert tensors[0].grad is not None and not np.any(tensors[1].grad.numpy() if tensors[1].grad else 0)
+    assert tensors[0].grad is not None and not np.any(tensors[1].grad.numpy() if tensors[1].grad is not None else 0)
 
 
 @pytest.mark.parametrize("answer, kind, message", [

@@ -150,11 +150,22 @@ class Kernel:
             raise TypeError(f"{self.__name__}: '{parameter.name}' wants a tensor, got {value!r}{advice}")
         import numpy as np
 
+        if isinstance(value, (list, tuple)) and any(isinstance(entry, extension.Tensor) for entry in value):
+            raise TypeError(
+                f"{self.__name__}: '{parameter.name}' is a list of tensors, whose gradient would be lost; write each "
+                "to its part of one tensor: out[i] = x"
+            )
         array = np.asarray(value)
         if parameter.is_integer:
             if array.dtype.kind not in "iu":
                 raise TypeError(f"{self.__name__}: '{parameter.name}' wants integers, got {array.dtype}")
-            array = array.astype(np.int32)
+            wrapped = array.astype(np.int32)
+            if not (wrapped == array).all():
+                at = int(np.flatnonzero((wrapped != array).ravel())[0])
+                raise ValueError(
+                    f"{self.__name__}: '{parameter.name}' wants int32, element {at} is {array.ravel()[at]}"
+                )
+            array = wrapped
         if parameter.how == "uniform" and array.ndim == 1 and parameter.width > 1:
             array = array[None]
         return extension.tensor(array)
