@@ -35,10 +35,11 @@ void integrate_by_formula(const IntegrationRows& rows, std::int64_t begin, std::
 }
 
 void integrate(const IntegrationRows& rows, std::int64_t begin, std::int64_t end, std::size_t sets) {
+  if (end - begin < kFewestRows) return integrate_by_formula(rows, begin, end);
   static const Functions one_world = functions_of("integrate_in_one_world"),
                          worlds = functions_of("integrate_in_worlds");
   const RowFunction function = (rows.gravity.size() > 1 ? worlds : one_world)[sets - 1];
-  if (function == nullptr || end - begin < kFewestRows) return integrate_by_formula(rows, begin, end);
+  if (function == nullptr) return integrate_by_formula(rows, begin, end);
   // the order of diff/integration_kernel.cpp; the last two are read where there are several worlds
   const void* const arguments[] = {
       rows.q.data(),       rows.qd.data(),     rows.f.data(), rows.flags.data(),   rows.inv_mass.data(),

@@ -146,9 +146,10 @@ struct Block {
   /// N numbers that lie side by side.
   template <int N>
   NOVA_INLINE void set_row(int output, int width, int component, F x, F y, F z = F{}, F w = F{}) const {
+    Real* const to = static_cast<Real*>(b.outputs[output]) + row * width + component;
+    if (N == 3 && width == 3 && n == kLanes) return store_triples(to, x, y, z);
     F v[4] = {x, y, z, w};
     transpose_groups(v);
-    Real* const to = static_cast<Real*>(b.outputs[output]) + row * width + component;
     for (int j = 0; j < n; ++j)
       store_quad<N>(to + j * width, reinterpret_cast<const Quad*>(&v[j % 4])[j / 4]);
   }
@@ -202,6 +203,8 @@ struct Block {
     const Real* const from = static_cast<const Real*>(b.arguments[argument]) + first * width + component;
     if (N == 1 && width == 1 && n == kLanes)
       to[0] = *reinterpret_cast<const UnalignedF*>(from);
+    else if (N == 3 && width == 3 && n == kLanes)
+      load_triples(from, to);
     else
       read<N>([&](int j) { return from + j * width; }, to);
   }

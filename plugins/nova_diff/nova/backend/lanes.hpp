@@ -79,6 +79,44 @@ NOVA_INLINE void load_lanes(At at, F* to) {
 #pragma GCC unroll 4
   for (int k = 0; k < N; ++k) to[k] = v[k];
 }
+
+// In each group of four lanes: lanes A and B of `a`, then C and D of `b`.
+template <int A, int B, int C, int D>
+NOVA_INLINE F pick(F a, F b) {
+#if defined(__AVX512F__)
+  return _mm512_shuffle_ps(a, b, A | B << 2 | C << 4 | D << 6);
+#elif defined(__AVX2__)
+  return _mm256_shuffle_ps(a, b, A | B << 2 | C << 4 | D << 6);
+#elif defined(__SSE2__)
+  return _mm_shuffle_ps(a, b, A | B << 2 | C << 4 | D << 6);
+#else
+  F out;
+  for (int g = 0; g < kLanes; g += 4)
+    out[g] = a[g + A], out[g + 1] = a[g + B], out[g + 2] = b[g + C], out[g + 3] = b[g + D];
+  return out;
+#endif
+}
+
+/// kLanes rows of three numbers, without a gap, to three columns.
+NOVA_INLINE void load_triples(const Real* rows, F* to) {
+  const auto quads = [&](int part) __attribute__((always_inline)) {
+    return join([&](int j) __attribute__((always_inline)) { return load_quad<4>(rows + 3 * j + 4 * part); });
+  };
+  const F a = quads(0), b = quads(1), c = quads(2);  // x y z x, y z x y, z x y z
+  const F xy = pick<2, 3, 1, 2>(b, c), yz = pick<1, 2, 0, 1>(a, b);
+  to[0] = pick<0, 3, 0, 2>(a, xy), to[1] = pick<0, 2, 1, 3>(yz, xy), to[2] = pick<1, 3, 0, 3>(yz, c);
+}
+/// And back.
+NOVA_INLINE void store_triples(Real* rows, F x, F y, F z) {
+  const F xy = pick<0, 2, 0, 2>(x, y), yz = pick<1, 3, 1, 3>(y, z), zx = pick<0, 2, 1, 3>(z, x);
+  const F parts[3] = {pick<0, 2, 0, 2>(xy, zx), pick<0, 2, 1, 3>(yz, xy), pick<1, 3, 1, 3>(zx, yz)};
+#pragma GCC unroll 4
+  for (int g = 0; g < kLanes / 4; ++g)
+#pragma GCC unroll 3
+    for (int part = 0; part < 3; ++part)
+      store_quad<4>(rows + 12 * g + 4 * part, reinterpret_cast<const Quad*>(&parts[part])[g]);
+}
+
 // Tables: numbers 0 .. 3 of each vertex of a patch. With registers of 16 numbers a table is a column of 64
 // for each number, which two permutations look up; else it is rows, which are read and transposed.
 #if defined(__AVX512F__)
