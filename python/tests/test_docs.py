@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The guide pages run: what a page's programs print is what it shows."""
+"""The README and the guide pages run: what a page's programs print is what it shows."""
 
 import re
 import sys
@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = ("own_kernel.md", "exactness.md")
+README = DOCS.parents[1] / "README.md"
+PAGES = (README, DOCS / "own_kernel.md", DOCS / "exactness.md")
 
 RUN = """
 import re, sys
@@ -25,17 +26,17 @@ for number, program in enumerate(re.findall(r"^```python\\n(.*?)^```", page.read
 
 def programs(page):
     """(program, what it prints) in the order of the page."""
-    return re.findall(r"^```python\n(.*?)^```\n(?:```text\n(.*?)^```)?", (DOCS / page).read_text(), flags=re.M | re.S)
+    return re.findall(r"^```python\n(.*?)^```\n(?:```text\n(.*?)^```)?", page.read_text(), flags=re.M | re.S)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_what_a_pages_programs_print_is_what_it_shows(page, run_python):
     shown = [output for _, output in programs(page)]
     assert len(shown) >= 3
-    printed = run_python(RUN, str(DOCS / page)).split("\f")[:-1]
+    printed = run_python(RUN, str(page)).split("\f")[:-1]
     assert printed == shown
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_is_linked_from_the_readme(page):
-    assert f"python/docs/{page}" in (DOCS.parents[1] / "README.md").read_text()
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_a_guide_page_is_linked_from_the_readme(page):
+    assert f"(python/docs/{page.name})" in README.read_text()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints include/novaphy/elementary_table.inc: the numbers behind the elementary functions of novaphy/elementary.hpp.
 
-Each polynomial interpolates at Chebyshev nodes, in 60 digits, and is then rounded to float64. The degrees are the
+Each polynomial interpolates at Chebyshev nodes, in 100 digits, and is then rounded to float64. The degrees are the
 smallest whose error stays below the last place of a float64. Needs mpmath:
 
     python make_elementary_table.py > ../include/novaphy/elementary_table.inc

@@ -53,17 +53,14 @@ void check_device(const py::object& device) {
                   to_string(asked), "', and launches run on 'cpu'");
 }
 
-}  // namespace
-
-void bind_capture(py::module_& m) {
+void bind_graph(py::module_& m) {
   py::class_<Graph>(m, "Graph",
                     "Launches with fixed memory and fixed order, as nova.ScopedCapture found them.")
       .def("launch", &launch_graph,
            "Runs everything in order, on what the arrays hold now. While a tape records, the launches are "
-           "recorded as "
-           "if made one by one. CaptureError where an array was replaced since the capture, a gradient that "
-           "is read "
-           "is gone, or a tape records and the graph holds something without a derivative.")
+           "recorded as if made one by one. CaptureError where an array was replaced since the capture, a "
+           "gradient that is read is gone, or a tape records and the graph holds something without a "
+           "derivative.")
       .def_property_readonly("op_count", &Graph::op_count, "Operations that a launch runs.")
       .def_property_readonly(
           "numbers", &numbers_of,
@@ -73,15 +70,19 @@ void bind_capture(py::module_& m) {
                              "Bytes of the arrays that the graph owns alone.")
       .def("__str__", &Graph::text)
       .def("__repr__", &graph_repr);
+  m.def("capture_launch", &launch_graph, py::arg("graph"), "The same as graph.launch().");
+}
 
+}  // namespace
+
+void bind_capture(py::module_& m) {
+  bind_graph(m);
   py::class_<CaptureContext>(
       m, "ScopedCapture",
       "with nova.ScopedCapture() as capture: operations of Nova are kept and not run; then "
-      "capture.graph.launch() runs "
-      "them. Kernels, backward of tapes opened inside, gradient clearing and updates can be captured; "
-      "numbers are "
-      "frozen. CaptureError at the line that acts at once: host reads and writes, steps of solvers whose "
-      "supports_graph_capture is False, collide.")
+      "capture.graph.launch() runs them. Kernels, backward of tapes opened inside, gradient clearing and "
+      "updates can be captured; numbers are frozen. CaptureError at the line that acts at once: host reads "
+      "and writes, steps of solvers whose supports_graph_capture is False, collide.")
       .def(py::init([](const py::object& device) {
              check_device(device);
              return std::make_unique<CaptureContext>();
@@ -118,8 +119,6 @@ void bind_capture(py::module_& m) {
             return *self.graph;
           },
           "What was captured, a nova.Graph.");
-
-  m.def("capture_launch", &launch_graph, py::arg("graph"), "The same as graph.launch().");
   m.def(
       "is_capturing", [] { return is_capturing(); }, "Whether this thread captures.");
 }

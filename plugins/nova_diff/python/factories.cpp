@@ -86,15 +86,19 @@ Tensor arange(const py::object& start, const py::object& stop, const py::object&
 void bind_factories(py::module_& m) {
   m.def("tensor", &from_data, py::arg("data"), py::kw_only(), py::arg("device") = py::none(),
         py::arg("requires_grad") = false,
-        "Copies anything array-like. float32, unless the data is an array of int32, uint32 or uint8. Inside a "
-        "recording, tensor(x) of a tensor is x.clone(), and a list of tensors is refused: TypeError.");
+        "A new tensor with a copy of anything array-like, of its shape. float32, unless the data is an array "
+        "of int32, uint32 or uint8. Inside a recording, tensor(x) of a tensor is x.clone(), and a list of "
+        "tensors is refused: TypeError, as for what is no array of numbers. ValueError for numbers that the "
+        "type cannot hold.");
   m.def(
       "zeros",
       [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
         return filled(shape, 0.0, dtype, device, requires_grad);
       },
       novaphy::python::integer("shape"), py::kw_only(), py::arg("dtype") = DType::f32,
-      py::arg("device") = py::none(), py::arg("requires_grad") = false);
+      py::arg("device") = py::none(), py::arg("requires_grad") = false,
+      "A new tensor of zeros. `shape`: a number of elements, or up to four extents. device=None: where the "
+      "engine puts new arrays. TypeError for requires_grad with an integer dtype.");
   m.def(
       "empty",
       [](const ShapeArgument& shape, DType dtype, const py::object& device, bool requires_grad) {
@@ -109,9 +113,12 @@ void bind_factories(py::module_& m) {
         return filled(shape, 1.0, dtype, device, requires_grad);
       },
       novaphy::python::integer("shape"), py::kw_only(), py::arg("dtype") = DType::f32,
-      py::arg("device") = py::none(), py::arg("requires_grad") = false);
+      py::arg("device") = py::none(), py::arg("requires_grad") = false,
+      "A new tensor of ones. Arguments and errors as of zeros.");
   m.def("full", &filled, novaphy::python::integer("shape"), py::arg("value"), py::kw_only(),
-        py::arg("dtype") = DType::f32, py::arg("device") = py::none(), py::arg("requires_grad") = false);
+        py::arg("dtype") = DType::f32, py::arg("device") = py::none(), py::arg("requires_grad") = false,
+        "A new tensor that holds `value` everywhere. ValueError for a number that the type cannot hold; "
+        "otherwise as zeros.");
   m.def(
       "zeros_like",
       [](const Tensor& like, bool requires_grad) {

@@ -93,8 +93,7 @@ void bind_indexing(py::module_&, py::class_<Tensor>& c) {
        [](const Tensor& self, const py::object& key) { return select(self, ranges_of(self, key)); },
        py::arg("key"),
        "Integers, slices and '...'. What lies packed in memory (rows, a range of rows) is a view; columns "
-       "and strides are "
-       "recorded copies. Gradient flows through both. IndexError, TypeError.")
+       "and strides are recorded copies. Gradient flows through both. IndexError, TypeError.")
       .def("__setitem__", &set_part, py::arg("key"), py::arg("value"),
            "Writes a number, a tensor or anything array-like of the part's shape to a part; recorded.")
       .def("__iter__",

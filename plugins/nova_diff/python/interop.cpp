@@ -143,7 +143,8 @@ Tensor over_dlpack(const dlpack::Tensor& tensor, bool read_only, std::shared_ptr
 
 /// Takes a capsule over: renames it, and calls its deleter when the last tensor over the memory is gone.
 template <class Managed>
-Tensor consume(const py::object& capsule, const char* name, const char* used, const char* who) {
+Tensor consume(const py::object& capsule, const char* name, const char* used, bool read_only,
+               const char* who) {
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
   if (managed == nullptr) throw py::error_already_set();
   PyCapsule_SetName(capsule.ptr(), used);
@@ -152,7 +153,6 @@ Tensor consume(const py::object& capsule, const char* name, const char* used, co
     auto* const held = static_cast<Managed*>(object);
     if (held->deleter != nullptr) held->deleter(held);
   });
-  bool read_only = false;
   if constexpr (requires { managed->flags; }) read_only = managed->flags & dlpack::kReadOnly;
   return over_dlpack(managed->tensor, read_only, owner, who);
 }
@@ -171,13 +171,21 @@ py::object capsule_of(const py::object& source, const char* who) {
   }
 }
 
+/// A capsule from before DLPack 1 cannot say that its memory is read-only, as a JAX array's is; NumPy's view
+/// of the same object can.
+bool is_known_read_only(const py::object& source) {
+  if (!py::hasattr(source, "__array__")) return false;
+  return !py::array(py::module_::import("numpy").attr("asarray")(source)).writeable();
+}
+
 Tensor from_capsule(const py::object& source, const char* who) {
   const py::object capsule = capsule_of(source, who);
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned"))
-    return consume<dlpack::ManagedVersioned>(capsule, "dltensor_versioned", "used_dltensor_versioned", who);
+    return consume<dlpack::ManagedVersioned>(capsule, "dltensor_versioned", "used_dltensor_versioned", false,
+                                             who);
   NOVAPHY_REQUIRE(PyCapsule_IsValid(capsule.ptr(), "dltensor"), ErrorKind::value, who,
                   ": the DLPack capsule has been taken by another library already");
-  return consume<dlpack::Managed>(capsule, "dltensor", "used_dltensor", who);
+  return consume<dlpack::Managed>(capsule, "dltensor", "used_dltensor", is_known_read_only(source), who);
 }
 
 Tensor with_gradient(Tensor tensor, bool requires_grad) {
@@ -234,15 +242,12 @@ py::object to_jax(const Tensor& tensor) {
 void bind_interop(py::module_& m) {
   m.def("as_tensor", &as_tensor, py::arg("obj"), py::arg("requires_grad") = false,
         "A tensor over packed float32, int32, uint32 or uint8 memory of another library (NumPy, DLPack, the "
-        "array "
-        "interface), without a copy. TypeError for other types, ValueError for memory that is not packed or "
-        "may not be "
-        "written (JAX, read-only NumPy), DeviceMismatchError for a device without a backend; nova.tensor "
-        "copies those.");
+        "array interface), without a copy. TypeError for other types, ValueError for memory that is not "
+        "packed or may not be written (JAX, read-only NumPy), DeviceMismatchError for a device without a "
+        "backend; nova.tensor copies those.");
   m.def("from_dlpack", &from_dlpack, py::arg("obj"), py::arg("requires_grad") = false,
-        "A tensor over the memory of an object with __dlpack__, or of a DLPack capsule, without a copy. "
-        "Errors as "
-        "as_tensor.");
+        "A tensor over the memory of an object with __dlpack__, or of a DLPack capsule, without a copy. A "
+        "bare capsule from before DLPack 1 is taken as memory that may be written. Errors as as_tensor.");
   m.def(
       "to_torch", &to_torch, py::arg("tensor"),
       "A torch tensor over the same memory. Torch may write it, so recordings compare contents from then on. "

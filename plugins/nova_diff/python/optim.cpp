@@ -184,7 +184,7 @@ void bind_sgd(py::module_& m) {
           py::arg("params"), py::arg("lr"), py::arg("momentum") = 0.0, py::kw_only(),
           py::arg("bounds") = py::none());
   bind_common(sgd);
-  sgd.def_property_readonly("momentum", &optim::SGD::momentum)
+  sgd.def_property_readonly("momentum", &optim::SGD::momentum, "The part of the velocity that a step keeps.")
       .def("state_dict", &sgd_state,
            "Copies of everything that step() keeps, as a dict of numbers and arrays.")
       .def("load_state_dict", &load_sgd, py::arg("state"),
@@ -210,8 +210,9 @@ void bind_adam(py::module_& m) {
   bind_common(adam_class);
   adam_class
       .def_property_readonly(
-          "betas", [](const optim::Adam& self) { return py::make_tuple(self.beta1(), self.beta2()); })
-      .def_property_readonly("eps", &optim::Adam::eps)
+          "betas", [](const optim::Adam& self) { return py::make_tuple(self.beta1(), self.beta2()); },
+          "(beta1, beta2): the parts that a step keeps of the means of gradients and of their squares.")
+      .def_property_readonly("eps", &optim::Adam::eps, "Added to the root of the mean of squares.")
       .def("state_dict", &adam_state,
            "Copies of everything that step() keeps, as a dict of numbers and arrays.")
       .def("load_state_dict", &load_adam, py::arg("state"),
@@ -227,8 +228,8 @@ void bind_optim(py::module_& m) {
         sgd_update_f32(param, rate_of(rate, "nova.sgd_update_f32: learning_rate"));
       },
       py::arg("param"), py::arg("learning_rate"),
-      "param -= learning_rate * param.grad, in place. `learning_rate`: a number, or a tensor of one "
-      "element.");
+      "param -= learning_rate * param.grad, in place. `learning_rate`: a number, or a tensor of one element. "
+      "ValueError without a gradient.");
   m.def(
       "sgd_update_vec3_clipped_f32",
       [](const Tensor& param, const RateArgument& rate, double max_parameter_norm, double max_gradient_norm) {
@@ -239,14 +240,12 @@ void bind_optim(py::module_& m) {
       py::arg("param"), py::arg("learning_rate"), py::arg("max_parameter_norm"), py::arg("max_gradient_norm"),
       "The same for param (n, 3), row by row: a gradient that is not finite counts as zero, a longer one is "
       "shortened to max_gradient_norm, then a longer parameter to max_parameter_norm. ValueError for a "
-      "missing "
-      "gradient, another shape and limits <= 0.");
+      "missing gradient and limits <= 0, ShapeMismatchError for another shape.");
   m.def("adam_update_f32", &adam, py::arg("param"), py::arg("m"), py::arg("v"), py::arg("step"),
         py::arg("learning_rate"), py::arg("beta1") = 0.9, py::arg("beta2") = 0.999, py::arg("eps") = 1e-8,
         "Adam's update of param, m and v (of the shape of param, zeros at first), in place. `step`: the "
-        "number of "
-        "updates made before this one, an int32 tensor of one element, which is advanced, or an int, which "
-        "is not.");
+        "number of updates made before this one, an int32 tensor of one element, which is advanced, or an "
+        "int, which is not. ValueError without a gradient, ShapeMismatchError for another shape.");
   m.def(
       "clamp_update_f32",
       [](const Tensor& param, double low, double high) {

@@ -130,8 +130,7 @@ void bind_tape(py::module_& m) {
   py::class_<Tape>(m, "Tape", "Records the operations of a 'with' block and differentiates them in reverse.")
       .def(py::init(&make_tape), py::arg("on_overwrite") = "error",
            "on_overwrite: what happens when a launch overwrites a value that backward needs: \"error\" makes "
-           "backward raise "
-           "StaleRecordError, \"save\" keeps a copy on the tape first.")
+           "backward raise StaleRecordError, \"save\" keeps a copy on the tape first.")
       .def("__enter__",
            [](py::object self) {
              self.cast<Tape&>().open();
@@ -140,8 +139,10 @@ void bind_tape(py::module_& m) {
       .def("__exit__", [](Tape& self, const py::args&) { self.close(); })
       .def("backward", &run_backward, py::arg("loss"), py::arg("grad") = py::none(),
            "Adds d(loss)/d(array) to .grad of every array that requires it and that the loss depends on. "
-           "`grad` is the cotangent of a loss "
-           "with more than one element. A second call adds once more.")
+           "`grad`, of the loss's shape, is the cotangent of a loss with more than one element. A second "
+           "call adds once more. GradientNotReadyError while the block is open, StaleRecordError when a "
+           "value that a derivative needs was overwritten, ValueError for a loss of several elements without "
+           "`grad`.")
       .def("zero", &exclusive<&Tape::zero>, "Drops the gradients of all arrays on this tape.")
       .def("reset", &exclusive<&Tape::reset>, "Drops the records.")
       .def("report", &Tape::report, "The records and what backward found out, a TapeReport.")
@@ -152,8 +153,8 @@ void bind_tape(py::module_& m) {
           },
           py::arg("path"),
           "Draws records and arrays as a graph. The ending chooses: .dot or .gv is text and needs nothing; "
-          ".svg, .png or "
-          ".pdf needs Graphviz, or else Matplotlib.")
+          ".svg, .png or .pdf needs Graphviz, or else Matplotlib. ValueError for another ending, ImportError "
+          "where neither is there.")
       .def_property_readonly("record_count", &Tape::record_count, "Recorded launches.")
       .def_property_readonly("memory_bytes", &Tape::memory_bytes,
                              "Bytes of the recording itself; forward values stay in the arrays.");

@@ -50,8 +50,9 @@ std::string repr(const Tensor& self) {
 }
 
 void bind_properties(py::class_<Tensor>& c) {
-  c.def_property_readonly("shape",
-                          [](const Tensor& self) { return novaphy::python::shape_tuple(self.shape()); })
+  c.def_property_readonly(
+       "shape", [](const Tensor& self) { return novaphy::python::shape_tuple(self.shape()); },
+       "Up to four extents, a tuple.")
       .def_property_readonly(
           "ndim", [](const Tensor& self) { return self.shape().ndim(); }, "Number of dimensions.")
       .def_property_readonly("size", &Tensor::size, "Number of elements.")
@@ -87,8 +88,8 @@ void bind_memory(py::class_<Tensor>& c) {
        "numpy",
        [](const Tensor& self, bool writable) { return novaphy::python::numpy_view(self.array(), writable); },
        py::kw_only(), py::arg("writable") = false,
-       "A zero-copy view. A writable one makes recordings compare contents, because writes through it are "
-       "unseen.")
+       "A view without a copy. A writable one makes recordings compare contents, because writes through it "
+       "are unseen.")
       .def(
           "__array__",
           [](const Tensor& self, const py::object& dtype, const py::object& copy) {
@@ -126,8 +127,7 @@ void bind_tensor(py::module_& m) {
 
   py::class_<Tensor> c(m, "Tensor",
                        "A packed array that takes part in recordings, often a view of an array of the "
-                       "engine. Handles share memory; all "
-                       "tensors over one array share its gradient.");
+                       "engine. Handles share memory; all tensors over one array share its gradient.");
   c.def(py::init([](const DeviceArray& array) { return Tensor(array); }), py::arg("array"),
         "A view of an array of the engine.");
   py::implicitly_convertible<DeviceArray, Tensor>();

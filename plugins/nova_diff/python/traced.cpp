@@ -30,8 +30,7 @@ void refuse_numbers(C& c) {
       .def("__float__",
            [](const Self&) -> double {
              needs_number(
-                 "float() and the functions of math need a number "
-                 "now; use those of nova, such as nova.sqrt");
+                 "float() and the functions of math need a number now; use those of nova, such as nova.sqrt");
            })
       .def("__int__",
            [](const Self&) -> long {

@@ -50,8 +50,7 @@ T normalized(const T& a) {
 void bind_where(py::module_& m) {
   const char* const doc =
       "`a` in rows where `condition` holds, else `b`. Both are evaluated; the one that is not taken disturbs "
-      "neither "
-      "value nor gradient.";
+      "neither value nor gradient.";
   const auto condition = py::arg("condition"), a = py::arg("a"), b = py::arg("b");
   with_each_type([&]<class T>() {
     if constexpr (std::is_same_v<T, Expr>) return;

@@ -40,8 +40,7 @@ void bind_views(py::module_& m) {
       "assign", [](Tensor target, const Tensor& source) { assign(target.array(), source); },
       py::arg("target"), py::arg("source"),
       "A recorded write into an array of the engine or a view of it: later recorded steps read it, and its "
-      "gradient flows back to "
-      "`source`. ShapeMismatchError.");
+      "gradient flows back to `source`. ShapeMismatchError.");
 }
 
 }  // namespace nova::python

@@ -82,6 +82,29 @@ def test_check_grad_finds_a_cut_gradient(point):
     assert "DIFFERS" in repr(report)
 
 
+@nova.kernel
+def square_adjoint(x: nova.rows[float], g: nova.rows[float], factor: nova.uniform[float]):
+    return factor * x * g
+
+
+@nova.kernel(vjp=lambda x, g: square_adjoint(x, g, 2.0))
+def square(x: nova.rows[float]):
+    return x * x
+
+
+@nova.kernel(vjp=lambda x, g: square_adjoint(x, g, 1.0))
+def square_of_half_derivative(x: nova.rows[float]):
+    return x * x
+
+
+def test_check_grad_finds_a_wrong_derivative_of_ones_own(point):
+    x, _ = point
+    right, wrong = nova.check_grad(square, x), nova.check_grad(square_of_half_derivative, x)
+    assert right.ok and right.max_rel < 1e-2
+    assert not wrong.ok and abs(wrong.max_rel - 0.5) < 1e-2  # half of the derivative is missing
+    assert nova.check_grad(square_of_half_derivative.traced, x).ok
+
+
 def test_mistakes_are_told(point):
     x, _ = point
     with pytest.raises(novaphy.ShapeMismatchError, match=r"nova.jvp: input 0 has shape \(3\), its direction \(2\)"):

@@ -74,6 +74,29 @@ def test_read_only_memory_is_named():
                                  "shape (3,), which is read-only; nova.tensor copies it")
 
 
+class Unchangeable(Foreign):
+    """As a JAX array: its capsules are from before DLPack 1, which cannot say that memory is read-only."""
+
+    def __array__(self, dtype=None, copy=None):
+        view = self.array[...]
+        view.flags.writeable = False
+        return view
+
+
+@pytest.mark.parametrize("take, name", [(nova.as_tensor, "as_tensor"), (nova.from_dlpack, "from_dlpack")])
+def test_memory_that_numpy_knows_as_read_only_is_refused_though_the_capsule_cannot_say_so(take, name):
+    array = np.zeros(3, np.float32)
+    alive = weakref.ref(array)
+    with pytest.raises(ValueError) as raised:
+        take(Unchangeable(array, versions=False))
+    assert str(raised.value) == (f"nova.{name}: wants memory that may be written, as a tensor can be, got float32 of "
+                                 "shape (3,), which is read-only; nova.tensor copies it")
+    assert np.array_equal(nova.tensor(Unchangeable(array)).numpy(), [0, 0, 0])
+    del array, raised
+    gc.collect()
+    assert alive() is None
+
+
 def test_memory_on_a_device_without_a_backend_is_refused_by_its_name():
     array = np.zeros(3, np.float32)
     with pytest.raises(novaphy.DeviceMismatchError) as raised:

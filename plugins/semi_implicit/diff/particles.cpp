@@ -65,7 +65,8 @@ void integrate_particles(const Model& model, const DeviceArray& q, const DeviceA
                                   model.gravity,
                                   model.particle_world};
   const std::size_t used = model.world_count > 1 ? std::size(inputs) : std::size(inputs) - 2;
-  nova::launch(integration_kernel(model.world_count <= 1), std::span(inputs).first(used), outputs, model.particle_count);
+  nova::launch(integration_kernel(model.world_count <= 1), std::span(inputs).first(used), outputs,
+               model.particle_count);
 }
 
 ParticleTensors integrate_particles_generated(const Model& model, const nova::Tensor& particle_q,

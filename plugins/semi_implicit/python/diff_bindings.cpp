@@ -72,7 +72,7 @@ std::string describe(const DiffSolverConfig& config) {
 void bind_config(py::module_& m) {
   py::class_<DiffSolverConfig> config(
       m, "DiffSolverConfig",
-      "What DiffSemiImplicitSolver steps. strict=False skips what it can not step and lists it "
+      "What DiffSemiImplicitSolver steps. strict=False skips what it cannot step and lists it "
       "in solver.skipped.");
   config.attr("__module__") = "novaphy.solvers";  // where pickle finds it
   config
@@ -127,7 +127,9 @@ void bind_operators(py::module_& m) {
         return py::make_tuple(next.q, next.qd);
       },
       py::arg("model"), py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"), py::arg("dt"),
-      "(particle_q_next, particle_qd_next) after one semi-implicit step of dt [s].");
+      "(particle_q_next [m], particle_qd_next [m/s]), new tensors (P, 3), after one semi-implicit step of dt "
+      "[s] from position, velocity and force [N]. ShapeMismatchError names the argument, ValueError a dt "
+      "that is not positive.");
   m.def(
       "integrate_particles_with_static_contacts_generated",
       [](const Model& model, const Tensor& particle_q, const Tensor& particle_qd, const Tensor& particle_f,
@@ -139,7 +141,9 @@ void bind_operators(py::module_& m) {
       },
       py::arg("model"), py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"),
       py::arg("soft_contact_margin"), py::arg("dt"), py::kw_only(), py::arg("ignore_body_shapes") = false,
-      "The same after adding the contact forces of world planes and boxes, in one kernel.");
+      "The same after adding the contact forces of world planes and boxes within soft_contact_margin [m], in "
+      "one kernel. UnsupportedFeatureError for shapes on bodies unless ignore_body_shapes, and for other "
+      "shapes.");
 }
 
 void bind_element_forces(py::module_& m) {
@@ -149,8 +153,7 @@ void bind_element_forces(py::module_& m) {
         py::arg("tet_activations"), py::arg("tet_materials"),
         "particle_f [N] (P, 3) plus the forces of all tetrahedra, a new tensor. tet_activations is (T), "
         "tet_materials (T, 3) = k_mu [Pa], k_lambda [Pa], k_damp. A tetrahedron with k_lambda = 0 has no "
-        "volume "
-        "force. ShapeMismatchError names the argument.");
+        "volume force. ShapeMismatchError names the argument.");
   m.def(
       "eval_spring_forces_generated",
       [](const Model& model, const Tensor& particle_q, const Tensor& particle_qd, const Tensor& particle_f,
@@ -163,8 +166,8 @@ void bind_element_forces(py::module_& m) {
       py::arg("spring_ke") = py::none(), py::arg("spring_kd") = py::none(),
       py::arg("spring_rest_length") = py::none(),
       "particle_f [N] (P, 3) plus the forces of all springs, a new tensor. spring_ke [N/m], spring_kd [N "
-      "s/m] and "
-      "spring_rest_length [m] are (S); None = the model's arrays.");
+      "s/m] and spring_rest_length [m] are (S); None = the model's arrays. ShapeMismatchError names the "
+      "argument.");
 }
 
 }  // namespace

@@ -367,7 +367,7 @@ inline void launch(const Kernel& kernel, std::initializer_list<Operand> inputs,
          std::span<const Operand>(outputs.begin(), outputs.size()), rows, domain_count);
 }
 
-/// "interpreter": the only backend here.
+/// "aot" while kernels that were compiled ahead of time are in use, else "interpreter".
 NOVAPHY_API const char* backend_name() noexcept;
 /// Rows per task when a launch is shared among threads; 0 = chosen by the cost of the kernel. Results never
 /// depend on it.
