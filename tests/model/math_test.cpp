@@ -44,6 +44,40 @@ TEST_CASE("a matrix product is a chain of fma over the inner index, the only con
   CHECK((c * d).m[0][0] != 0.0f);
 }
 
+TEST_CASE("sums of products run left to right, and a product of 2 by 2 matrices is a chain of fma") {
+  const float e = 1.0f + 0x1p-12f, big = 0x1p25f;
+  const novaphy::Vec4f a{big, 1.0f, -big, 1.0f}, ones{1.0f, 1.0f, 1.0f, 1.0f};
+  CHECK(dot(a, ones) == 1.0f);  // the first 1 is lost in big + 1
+  CHECK(dot(novaphy::Quatf{big, 1.0f, -big, 1.0f}, novaphy::Quatf{1.0f, 1.0f, 1.0f, 1.0f}) == 1.0f);
+  CHECK(dot(novaphy::Spatialf{{big, 1.0f, -big}, {1.0f, big, -big}},
+            novaphy::Spatialf{{1.0f, 1.0f, 1.0f}, {1.0f, 1.0f, 1.0f}}) == 0.0f);
+  const novaphy::Mat22f m{{{1.0f, e}, {0.0f, 1.0f}}}, n{{{-(e * e), 0.0f}, {e, 1.0f}}};
+  CHECK((m * n).m[0][0] == std::fma(e, e, -(e * e)));
+  CHECK((m * novaphy::Vec2f{-(e * e), e}).x == 0.0f);  // here both products are rounded
+}
+
+TEST_CASE("factors stand on either side and literals convert") {
+  const novaphy::Spatialf a{{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}}, twice = 2.0f * a;
+  CHECK((twice.linear.z == 6.0f && twice.angular.x == 8.0f && (a * 2.0f).angular.z == 12.0f));
+  CHECK((-(a - twice)).linear.y == 2.0f);
+  const novaphy::Mat22f m = 3.0f * novaphy::Mat22f{{{1.0f, 2.0f}, {3.0f, 4.0f}}};
+  CHECK((m.m[0][1] == 6.0f && (m - m).m[1][1] == 0.0f && transpose(m).m[0][1] == 9.0f));
+}
+
+TEST_CASE("inverses are cofactors times the reciprocal determinant, and zero for singular matrices") {
+  const novaphy::Mat22f two = inverse(novaphy::Mat22f{{{2.0f, 1.0f}, {4.0f, 6.0f}}});
+  CHECK((two.m[0][0] == 0.75f && two.m[0][1] == -0.125f && two.m[1][0] == -0.5f && two.m[1][1] == 0.25f));
+  const novaphy::Mat33f three =
+      inverse(novaphy::Mat33f{{{1.0f, 2.0f, 0.0f}, {0.0f, 1.0f, 4.0f}, {2.0f, 0.0f, 0.0f}}});
+  const float want[3][3] = {{0.0f, 0.0f, 0.5f}, {0.5f, 0.0f, -0.25f}, {-0.125f, 0.25f, 0.0625f}};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) CHECK(three.m[i][j] == want[i][j]);
+  CHECK(inverse(novaphy::Mat22f{{{1.0f, 2.0f}, {2.0f, 4.0f}}}).m[0][0] == 0.0f);
+  CHECK(
+      inverse(novaphy::Mat33f{{{1.0f, kNotANumber, 0.0f}, {0.0f, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}}}).m[0][0] ==
+      0.0f);
+}
+
 TEST_CASE("rotating by a quaternion and back returns the vector") {
   const novaphy::Quatf q = normalize(novaphy::Quatf{0.1f, -0.2f, 0.3f, 0.9f});
   const novaphy::Vec3f v{1.0f, 2.0f, -3.0f};

@@ -80,6 +80,7 @@ class Writer {
  private:
   void constants();
   void load(const machine::Load& l);
+  void load_bytes(const machine::Load& l);
   void instruction(const Instruction& x);
   std::uint32_t stores(std::uint32_t first, std::uint32_t end);
   void store(const machine::Store& s);
@@ -104,6 +105,7 @@ void Writer::load(const machine::Load& l) {
   const auto argument = static_cast<int>(l.argument), width = static_cast<int>(l.width);
   const auto component = static_cast<int>(l.component), count = static_cast<int>(l.count);
   out_ << "  k.";
+  if (l.bytes) return load_bytes(l);
   switch (l.from) {
     case From::row:
       out_ << "read_row<" << count << ">(" << argument << ", " << width << ", " << component;
@@ -133,6 +135,35 @@ void Writer::load(const machine::Load& l) {
   for (int j = 0; j < 4; ++j)
     if (l.reg[j] != machine::kNoRegister) out_ << " " << r(l.reg[j]) << " = q[" << j << "];";
   out_ << "\n";
+}
+
+void Writer::load_bytes(const machine::Load& l) {
+  const char* from = "row";
+  switch (l.from) {
+    case From::row:
+      break;
+    case From::pair:
+      from = "pair";
+      break;
+    case From::value:
+    case From::uniform:
+      from = "uniform";
+      break;
+    case From::domain:
+      from = "domain";
+      break;
+    case From::gather_row:
+      from = "gather";
+      break;
+    case From::gather_pair:
+      from = "gather_pair";
+      break;
+  }
+  out_ << "read_" << from << "_bytes(" << static_cast<int>(l.argument);
+  if (l.from == From::gather_row || l.from == From::gather_pair)
+    out_ << ", " << static_cast<int>(l.index) << ", " << static_cast<int>(l.index_width) << ", "
+         << static_cast<int>(l.index_column);
+  out_ << ", q);\n  " << r(l.reg[0]) << " = q[0];\n";
 }
 
 void Writer::instruction(const Instruction& x) {

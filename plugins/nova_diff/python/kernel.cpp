@@ -81,15 +81,25 @@ struct Trace {
   Tracer& now() const { return *tracer; }
 };
 
-py::object add_parameter(Trace& self, const std::string& name, const py::type& type, const std::string& how) {
-  const Row row = row_of_type(type);
+/// The row type of integers that are stored as `stored`: int32, uint32 or uint8.
+Row row_stored_as(Row row, const std::string& stored) {
+  return row != Row::i32 ? row : stored == "uint8" ? Row::u8 : stored == "uint32" ? Row::flags : row;
+}
+/// The row type of the traced value.
+Row row_of_value(Row row) {
+  return row == Row::u8 || row == Row::flags ? Row::i32 : row;
+}
+
+py::object add_parameter(Trace& self, const std::string& name, const py::type& type, const std::string& how,
+                         const std::string& stored) {
+  const Row row = row_stored_as(row_of_type(type), stored);
   const Reach reach = how == "uniform"  ? Reach::uniform
                       : how == "number" ? Reach::value
                       : how == "table"  ? Reach::domain
                                         : Reach::row;
   const std::uint32_t parameter = self.now().parameter(name, row, reach, how == "static");
   if (reach == Reach::domain) return py::cast(Table{parameter});
-  return value_of(row, self.now().read(parameter));
+  return value_of(row_of_value(row), self.now().read(parameter));
 }
 
 std::uint32_t add_result(Trace& self, const std::string& name, const py::object& result) {
@@ -231,7 +241,8 @@ void bind_domain(py::module_& m) {
       .def("__getitem__",
            [](const Table& self, const DomainRow&) {
              Tracer& tracer = Tracer::active("table[s]");
-             return value_of(tracer.row_of_parameter(self.parameter), tracer.read(self.parameter));
+             const Row row = row_of_value(tracer.row_of_parameter(self.parameter));
+             return value_of(row, tracer.read(self.parameter));
            })
       .def("__getitem__", [](const Table&, const py::object&) -> py::object {
         fail(ErrorKind::trace, "a table is read with the s of 'for s in nova.domain(table):'");
@@ -348,7 +359,8 @@ void bind_kernel(py::module_& m) {
              return self;
            })
       .def("__exit__", [](Trace& self, const py::args&) { self.tracer.reset(); })
-      .def("parameter", &add_parameter, "name, class of a row, how: the traced argument.")
+      .def("parameter", &add_parameter,
+           "name, class of a row, how it is reached, type of stored integers: the traced argument.")
       .def("scatter",
            [](Trace& self, const std::string& name, const py::type& type) {
              return Scatter{self.now().output(name, row_of_type(type))};

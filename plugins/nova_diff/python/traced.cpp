@@ -198,13 +198,6 @@ void add_linear(py::class_<T>& c) {
           py::is_operator());
 }
 
-Expr power(Expr a, int exponent) {
-  if (exponent == 0) return Expr(1.0f);
-  if (exponent == 1) return a;
-  const Expr half = power(a, exponent / 2);
-  return exponent % 2 == 0 ? half * half : half * half * a;
-}
-
 void bind_float() {
   auto c = traced_class<Expr>("Float");
   using Other = Like<Expr>;
@@ -248,7 +241,7 @@ void bind_float() {
         if (exponent < 0 || exponent > 8)
           fail(ErrorKind::trace, "x ** n takes n from 0 to 8 and becomes products, not ", exponent,
                "; use nova.pow");
-        return power(a, exponent);
+        return pow(a, exponent);
       },
       py::is_operator());
 }

@@ -97,10 +97,29 @@ void bind_elementary(py::module_& m) {
         name, [function](const Number& x, const Number& y) { return function(x.value, y.value); }, py::arg(a),
         py::arg(b), doc);
   };
+  const auto of_integers = [&](const char* name, Int (*function)(Int, Int)) {
+    m.def(
+        name, [function](Int a, const Like<Int>& b) { return function(a, b.value); }, py::arg("a"),
+        py::arg("b"));
+    m.def(
+        name, [function](const Like<Int>& a, Int b) { return function(a.value, b); }, py::arg("a"),
+        py::arg("b"));
+  };
+  of_integers("min", &min), of_integers("max", &max);
   two("min", &min, "a", "b", "The smaller; of equal ones the second, which then has the derivative.");
   two("max", &max, "a", "b", "The larger; of equal ones the second, which then has the derivative.");
   two("atan2", &atan2, "y", "x", "The angle of (x, y); its derivative at (0, 0) is 0.");
-  two("pow", &pow, "a", "b", "a to the power b; `a ** n` with a whole number n up to 8 becomes products.");
+  const char* const power = "a to the power b; a whole number b from 0 to 8 makes products.";
+  m.def(
+      "pow", [](const Number& a, int n) { return pow(a.value, n); }, py::arg("a"), py::arg("b"), power);
+  m.def(
+      "pow",
+      [](const Number& a, float b) {
+        const bool whole = 0 <= b && b <= 8 && b == static_cast<float>(static_cast<int>(b));
+        return whole ? pow(a.value, static_cast<int>(b)) : pow(a.value, Expr(b));
+      },
+      py::arg("a"), py::arg("b"), power);
+  two("pow", &pow, "a", "b", power);
   m.def(
       "clamp",
       [](const Number& x, const Number& low, const Number& high) {

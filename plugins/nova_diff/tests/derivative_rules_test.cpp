@@ -106,6 +106,22 @@ std::vector<Case> table() {
       {"pow of 0, exponent 0", two([](Expr a, Expr b) { return pow(a, b); }), 0, 0, 0, 0},
       {"pow of 0, exponent below 0", two([](Expr a, Expr b) { return pow(a, b); }), 0, -1, 0, 0},
       {"pow of a number below 0", two([](Expr a, Expr b) { return pow(a, b); }), -2, 3, 12, 0},
+      {"whole power of a number below 0", two([](Expr a, Expr b) { return pow(a, 3) + b; }), -2, 3, 12, 1},
+      {"whole power of 0", two([](Expr a, Expr b) { return pow(a, 2) + b; }), 0, 3, 0, 1},
+      {"power 1 of 0", two([](Expr a, Expr b) { return pow(a, 1) * b; }), 0, 3, 3, 0},
+      {"power 0 of 0", two([](Expr a, Expr b) { return pow(a, 0) * b; }), 0, 3, 0, 1},
+      {"power beyond products", two([](Expr a, Expr b) { return pow(a, 9) + b; }), -1, 3, 9, 1},
+      {"a number over an infinite one", two([](Expr a, Expr b) { return a / (b / a); }), 0, 1, 0, 0},
+      {"a product with an infinite factor below a fraction line",
+       two([](Expr a, Expr b) { return 1.0f / ((1.0f / a) * b); }), 0, 2, 0, 0},
+      {"a sum with an infinite part below a fraction line",
+       two([](Expr a, Expr b) { return b / (1.0f + 1.0f / a); }), 0, 2, 0, 0},
+      {"exp of minus infinity", two([](Expr a, Expr b) { return exp(-b / a) * b; }), 0, 2, 0, 0},
+      {"tanh of infinity", two([](Expr a, Expr b) { return tanh(b * (1.0f / a)) + b; }), 0, 2, 0, 1},
+      {"atan2 of infinity", two([](Expr a, Expr b) { return atan2(b * (1.0f / a), 1.0f) * b; }), 0, 2, 0,
+       novaphy::atan2(kInfinity, 1.0f)},
+      {"a fraction with infinity below in an arm not taken",
+       two([](Expr a, Expr b) { return select(a > 0.0f, b / (b / a * b), b); }), 0, 2, 0, 1},
       {"floor", two([](Expr a, Expr b) { return floor(a) * b; }), 2.5f, 3, 0, 2},
       {"to int and back", two([](Expr a, Expr b) { return to_float(to_int(a)) * b; }), 2.5f, 3, 0, 2},
       {"quaternion without length",
@@ -145,6 +161,23 @@ TEST_CASE("a division by zero is annihilated where nobody asks for it, and hones
   CHECK(differentiate(quotient, {1}, {0}, {0})[0][0] == 0);
   CHECK(differentiate(quotient, {1}, {0}, {0})[1][0] == 0);
   CHECK(differentiate(quotient, {1}, {0}, {1})[0][0] == kInfinity);
+}
+
+TEST_CASE("a whole number as exponent gives the same products in a kernel and in the engine") {
+  static const std::array<Kernel, 10> kernels = [] {
+    std::array<Kernel, 10> out;
+    for (int n = 0; n < 10; ++n)
+      out[static_cast<std::size_t>(n)] = unary("power", [&](Expr a) { return pow(a, n); });
+    return out;
+  }();
+  const std::vector<float> some{-1.7f, -0.0f, 0.3f, 1.1f, 2.9f, kInfinity};
+  for (int n = 0; n < 10; ++n) {
+    Tensor y(Shape{6});
+    launch(kernels[static_cast<std::size_t>(n)], {scalars(some)}, {y}, 6);
+    for (std::size_t i = 0; i < some.size(); ++i) CHECK(values(y)[i] == novaphy::pow(some[i], n));
+  }
+  CHECK(novaphy::pow(1.1f, 5) == (1.1f * 1.1f) * (1.1f * 1.1f) * 1.1f);
+  CHECK(novaphy::pow(1.1f, 9) == novaphy::pow(1.1f, 9.0f));
 }
 
 TEST_CASE("the squared length of a vanishing difference has the gradient zero") {

@@ -230,7 +230,7 @@ TEST_CASE("a program that is not well formed is told what is wrong with it") {
   refuses("program 'random': argument 'x' has an unknown row type or reach",
           [](Program& p) { p.arguments[0].row = static_cast<Row>(99); });
   refuses("program 'random': argument 'x' has 2 columns", [](Program& p) { p.arguments[0].columns = 2; });
-  refuses("program 'random': index 'x' must be of an integer row type",
+  refuses("program 'random': index 'x' must be of an int32 row type",
           [](Program& p) { p.arguments[6].index = 0; });
   refuses("program 'random': 'g' needs 4 columns of index 'ij', which has 3",
           [](Program& p) { p.arguments[6].first_column = 2; });

@@ -86,20 +86,31 @@ class RandomProgram {
     return node;
   }
 
+  Row real_row() { return static_cast<Row>(below(static_cast<int>(Row::mat33) + 1)); }
+  Row integer_row(Row last) {
+    const int first = static_cast<int>(Row::i32);
+    return static_cast<Row>(first + static_cast<int>(below(static_cast<int>(last) - first + 1)));
+  }
   void add_inputs() {
-    program.arguments = {{.name = "x", .row = Row::f32},
-                         {.name = "v", .row = Row::vec3},
-                         {.name = "q", .row = Row::quat},
-                         {.name = "u", .row = Row::vec2, .reach = Reach::uniform},
-                         {.name = "h", .row = Row::f32, .reach = Reach::value, .differentiable = false},
-                         {.name = "n", .row = Row::i32, .differentiable = false},
-                         {.name = "g", .row = Row::vec3, .reach = Reach::gather, .columns = 2, .index = 7},
-                         {.name = "ij", .row = Row::ivec3, .differentiable = false},
-                         {.name = "d", .row = Row::f32, .reach = Reach::domain},
-                         {.name = "p", .row = Row::vec2, .reach = Reach::pair},
-                         {.name = "k", .row = Row::i32, .reach = Reach::pair, .differentiable = false},
-                         {.name = "c", .row = Row::f32, .reach = Reach::gather, .index = 10}};
-    for (const std::uint32_t i : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u}) read(i, 0);
+    static constexpr Reach kReaches[] = {Reach::row, Reach::uniform, Reach::domain, Reach::pair,
+                                         Reach::gather};
+    program.arguments = {
+        {.name = "x", .row = Row::f32},
+        {.name = "v", .row = real_row()},
+        {.name = "q", .row = real_row()},
+        {.name = "u", .row = real_row(), .reach = Reach::uniform},
+        {.name = "h", .row = Row::f32, .reach = Reach::value, .differentiable = false},
+        {.name = "n", .row = integer_row(Row::u8), .differentiable = false},
+        {.name = "g", .row = real_row(), .reach = Reach::gather, .columns = 2, .index = 7},
+        {.name = "ij", .row = Row::ivec3, .differentiable = false},
+        {.name = "d", .row = real_row(), .reach = Reach::domain},
+        {.name = "p", .row = real_row(), .reach = Reach::pair},
+        {.name = "k", .row = Row::i32, .reach = Reach::pair, .differentiable = false},
+        {.name = "c", .row = real_row(), .reach = Reach::gather, .index = 10},
+        {.name = "m", .row = integer_row(Row::u8), .reach = kReaches[below(5)], .differentiable = false}};
+    if (program.arguments[12].reach == Reach::gather) program.arguments[12].index = below(2) == 0 ? 7u : 10u;
+    for (std::uint32_t i = 0; i < program.arguments.size(); ++i)
+      if (!in_loop(program, program.arguments[i])) read(i, 0);
   }
   void read(std::uint32_t argument, int stage) {
     const Argument& a = program.arguments[argument];
@@ -152,7 +163,8 @@ class RandomProgram {
   // clang-format on
 
   void add_loop(int count) {
-    for (const std::uint32_t i : {8u, 9u, 10u, 11u}) read(i, 1);
+    for (std::uint32_t i = 0; i < program.arguments.size(); ++i)
+      if (in_loop(program, program.arguments[i])) read(i, 1);
     for (int i = 0; i < count; ++i) add_operation(1);
     for (std::uint32_t k = 0; k < 2; ++k) program.reductions.push_back({.init = real(0), .stage = 1});
     for (int i = 0; i < 3; ++i) {
@@ -171,18 +183,18 @@ class RandomProgram {
     program.outputs.push_back(output);
   }
   void add_outputs() {
-    add_output({.name = "a", .row = Row::f32});
-    add_output({.name = "b", .row = Row::vec3, .write = Write::add});
-    add_output({.name = "m", .row = Row::i32});
+    add_output({.name = "a", .row = real_row()});
+    add_output({.name = "b", .row = real_row(), .write = Write::add});
+    add_output({.name = "m", .row = integer_row(Row::flags)});
     const bool adds = below(2) == 0;
     add_output({.name = "s",
-                .row = Row::vec2,
+                .row = real_row(),
                 .write = adds ? Write::scatter_add : Write::scatter_sub,
                 .reach = Reach::gather,
                 .columns = 2,
                 .index = 7,
                 .first_column = 1});
-    add_output({.name = "t", .row = Row::f32, .write = Write::sum, .reach = Reach::uniform});
+    add_output({.name = "t", .row = real_row(), .write = Write::sum, .reach = Reach::uniform});
   }
 
   std::mt19937& rng_;
@@ -196,10 +208,13 @@ template <class T>
 struct Arrays {
   std::vector<std::vector<T>> reals;
   std::vector<std::vector<std::int32_t>> words;
+  std::vector<std::vector<std::uint8_t>> bytes;
   std::vector<const void*> arguments() const {
     std::vector<const void*> out;
     for (std::size_t i = 0; i < reals.size(); ++i)
-      out.push_back(reals[i].empty() ? static_cast<const void*>(words[i].data()) : reals[i].data());
+      out.push_back(!bytes[i].empty()  ? static_cast<const void*>(bytes[i].data())
+                    : reals[i].empty() ? static_cast<const void*>(words[i].data())
+                                       : reals[i].data());
     return out;
   }
   std::vector<void*> outputs() {
@@ -211,7 +226,8 @@ struct Arrays {
   void add(Row row, std::int64_t rows) {
     const auto count = static_cast<std::size_t>(rows * width_of(row));
     reals.emplace_back(is_float(row) ? count : 0);
-    words.emplace_back(is_float(row) ? 0 : count);
+    words.emplace_back(is_float(row) || row == Row::u8 ? 0 : count);
+    bytes.emplace_back(row == Row::u8 ? count : 0);
   }
 };
 
@@ -246,6 +262,7 @@ Arrays<T> random_arguments(const Program& program, std::int64_t rows, std::int64
                          : often(rng) == 0          ? kAwkward[awkward(rng)]
                                                     : wide(rng));
     for (std::int32_t& x : out.words.back()) x = index(rng);
+    for (std::uint8_t& x : out.bytes.back()) x = static_cast<std::uint8_t>(rng());
   }
   return out;
 }

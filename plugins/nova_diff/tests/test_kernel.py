@@ -178,6 +178,43 @@ def test_rotations_matrices_and_integers_are_those_of_the_engine():
     assert [quotient.numpy()[0], rest.numpy()[0], size.numpy()[0]] == [-7 // 3, -7 % 3, 7] and product.numpy()[0] == -7
 
 
+def test_integers_of_8_bits_and_without_sign_are_sources():
+    @nova.kernel
+    def select(x: nova.rows[float], kind: nova.rows[int], ids: nova.table[int], i: nova.rows[int]):
+        n = nova.total(0.0)
+        for s in nova.domain(ids):
+            n.add(x, where=ids[s] == kind[i])
+        return n.value * nova.to_float(nova.min(nova.max(kind, 2), 200))
+
+    x = nova.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    index = nova.tensor(np.array([2, 1, 0], np.int32))
+    kind, ids = np.array([1, 255, 7]), np.array([7, 7, 255, 4])
+    for dtypes in ((np.uint8, np.uint8), (np.uint32, np.uint8), (np.int32, np.uint32)):
+        x.zero_grad()
+        with nova.Tape() as tape:
+            y = select(x, nova.tensor(kind.astype(dtypes[0])), nova.tensor(ids.astype(dtypes[1])), index)
+        tape.backward(y, grad=nova.ones(3))
+        assert y.numpy().tolist() == [1 * 2 * 2, 2 * 1 * 200, 0], dtypes
+        assert x.grad.numpy().tolist() == [4, 200, 0], dtypes
+    with pytest.raises(ValueError, match="index 'i' must be of an int32 row type"):
+        select(x, kind.astype(np.int32), ids.astype(np.int32), nova.tensor(np.array([2, 1, 0], np.uint8)))
+
+
+def test_a_whole_exponent_becomes_products():
+    @nova.kernel
+    def powers(x: nova.rows[float]):
+        return nova.pow(x, 3), nova.pow(x, 3.0), x**3, nova.pow(x, 2.5), nova.pow(x, 9)
+
+    values = np.float32([-1.7, 0.0, 0.3, 2.9])
+    three, also_three, operator, broken, nine = (y.numpy() for y in powers(nova.tensor(values)))
+    assert np.array_equal(three, values * values * values)
+    assert np.array_equal(three, also_three) and np.array_equal(three, operator)
+    with np.errstate(invalid="ignore"):
+        assert np.allclose(broken, values.astype(np.float64) ** 2.5, equal_nan=True)
+    assert np.allclose(nine, values.astype(np.float64) ** 9, rtol=1e-6)
+    assert powers.text().count("= pow") == 2
+
+
 def test_elementary_functions_have_the_gradients_of_their_twins():
     @nova.kernel
     def many(x: nova.rows[float], y: nova.rows[float]):

@@ -54,6 +54,24 @@ def test_a_binary_operator_has_the_value_and_gradient_of_its_twin(name):
     assert np.array_equal(getattr(nova, name)(nova.tensor(A), nova.tensor(B)).numpy(), value)
 
 
+@pytest.mark.parametrize("n", range(10))
+def test_a_whole_power_is_a_product_with_its_derivative_at_0_too(n):
+    values = np.float32([-1.7, 0.0, 0.3, 2.9])
+    x = nova.tensor(values, requires_grad=True)
+    with nova.Tape() as tape:
+        y = x**n
+    tape.backward(y, grad=nova.ones(4))
+    exact = values.astype(np.float64)
+    assert np.allclose(y.numpy(), exact**n, rtol=1e-6)
+    if n == 0:
+        assert x.grad is None  # nothing depends on x
+    else:
+        assert np.allclose(x.grad.numpy(), n * exact ** (n - 1), rtol=1e-6)
+    if n == 3:
+        assert np.array_equal(y.numpy(), values * values * values)
+        assert np.array_equal(nova.pow(nova.tensor(values), 3.0).numpy(), y.numpy())
+
+
 @pytest.mark.parametrize("name", BINARY)
 def test_numbers_stand_on_either_side(name):
     for f in (lambda a: BINARY[name](a, 1.5), lambda a: getattr(nova, name)(1.5, a)):

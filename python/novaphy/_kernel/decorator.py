@@ -17,12 +17,14 @@ from .source import told
 
 #: Traced forms that a kernel keeps: more only come about when a frozen number changes again and again.
 _MOST_PROGRAMS = 64
+#: Types of tensors beside int32 whose rows are read as integers.
+_OTHER_INTEGERS = {"U8": "uint8", "uint8": "uint8", "U32": "uint32", "uint32": "uint32"}
 
 
 class _Program:
     """One traced form of a kernel: what was recorded, and the names of its outputs."""
 
-    def __init__(self, kernel: Kernel, numbers: frozenset[str]) -> None:
+    def __init__(self, kernel: Kernel, numbers: frozenset[str], stored: Mapping[str, str]) -> None:
         function, name = kernel.__wrapped__, kernel.__name__
         with _lazy.extension("nova").Trace(name) as trace:
             arguments: dict[str, Any] = {}
@@ -33,7 +35,8 @@ class _Program:
                     self.outputs.append(parameter.name)
                 else:
                     how = "number" if parameter.name in numbers else parameter.how
-                    arguments[parameter.name] = trace.parameter(parameter.name, parameter.row, how)
+                    dtype = stored.get(parameter.name, "int32")
+                    arguments[parameter.name] = trace.parameter(parameter.name, parameter.row, how, dtype)
             try:
                 returned = function(**arguments)
                 results = returned if isinstance(returned, tuple) else (returned,)
@@ -82,7 +85,12 @@ class Kernel:
             p.name for p in self._inputs if p.how == "uniform" and p.width == 1 and _is_number(given[p.name])
         )
         operands = [given[p.name] if p.name in numbers else self._tensor(p, given[p.name]) for p in self._inputs]
-        program = self._program(numbers)
+        stored = {
+            p.name: _OTHER_INTEGERS[operand.dtype.name]
+            for p, operand in zip(self._inputs, operands)
+            if p.is_integer and p.width == 1 and p.name not in numbers and operand.dtype.name in _OTHER_INTEGERS
+        }
+        program = self._program(numbers, stored)
         outputs = self._given_outputs(program, out)
         results = program.traced.launch(operands, outputs, rows, self.vjp, self._names)
         return results[0] if len(results) == 1 else tuple(results)
@@ -97,17 +105,17 @@ class Kernel:
 
     def text(self) -> str:
         """The program, one operation a line, with all uniforms as tensors."""
-        return self._program(frozenset()).traced.text()
+        return self._program(frozenset(), {}).traced.text()
 
-    def _program(self, numbers: frozenset[str]) -> _Program:
+    def _program(self, numbers: frozenset[str], stored: Mapping[str, str]) -> _Program:
         with self._lock:
             outside, sees_all = self._captured.key()
             if not sees_all:
-                return _Program(self, numbers)
-            key = (numbers, outside)
+                return _Program(self, numbers, stored)
+            key = (numbers, frozenset(stored.items()), outside)
             program = self._programs.get(key)
             if program is None:
-                program = _Program(self, numbers)
+                program = _Program(self, numbers, stored)
                 if len(self._programs) == _MOST_PROGRAMS:
                     del self._programs[next(iter(self._programs))]  # the oldest
                 self._programs[key] = program

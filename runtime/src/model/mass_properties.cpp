@@ -85,10 +85,6 @@ MassProperties solid(GeoType type, double a, double b, double c, double density)
   }
 }
 
-Mat33f operator-(const Mat33f& a, const Mat33f& b) {
-  return a + b * -1.0f;
-}
-
 }  // namespace
 
 MassProperties solid_mass_properties(GeoType type, const Vec3f& scale, double density) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "novaphy/export.hpp"
+#include "novaphy/math.hpp"
 
 namespace novaphy {
 
@@ -26,6 +27,10 @@ NOVAPHY_API float log(float a) noexcept;
 /// All special cases as in C: pow(a, 0) = 1, NaN for a below zero and a fraction b.
 NOVAPHY_API float pow(float a, float b) noexcept;
 NOVAPHY_API float tanh(float a) noexcept;
+/// Products for exponents from 0 to 8, so not always the bits of pow(float, float).
+inline float pow(float a, int n) noexcept {
+  return 0 <= n && n <= 8 ? power(a, n) : pow(a, static_cast<float>(n));
+}
 inline float atan(float a) noexcept {
   return atan2(a, 1.0f);
 }

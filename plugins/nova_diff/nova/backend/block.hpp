@@ -139,6 +139,32 @@ struct Block {
                view.patch->local + column * view.patch->stride + (row - view.patch->first), to);
   }
 
+  // Numbers of 8 bits, one a row.
+  NOVA_INLINE void read_row_bytes(int argument, F* to) const {
+    read_bytes(
+        argument, [&](int j) { return row + j; }, to);
+  }
+  NOVA_INLINE void read_pair_bytes(int argument, F* to) const {
+    read_bytes(
+        argument, [&](int j) { return row + s * b.rows + j; }, to);
+  }
+  NOVA_INLINE void read_uniform_bytes(int argument, F* to) const {
+    read_bytes(
+        argument, [](int) { return std::int64_t{0}; }, to);
+  }
+  NOVA_INLINE void read_domain_bytes(int argument, F* to) const {
+    read_bytes(
+        argument, [&](int) { return s; }, to);
+  }
+  NOVA_INLINE void read_gather_bytes(int argument, int index, int index_width, int column, F* to) const {
+    read_bytes(
+        argument, [&](int j) { return target(index, (row + j) * index_width + column); }, to);
+  }
+  NOVA_INLINE void read_gather_pair_bytes(int argument, int index, int index_width, int column, F* to) const {
+    read_bytes(
+        argument, [&](int j) { return target(index, (row + s * b.rows + j) * index_width + column); }, to);
+  }
+
   NOVA_INLINE void set(int output, int width, int component, F x) const {
     Word* const to = static_cast<Word*>(b.outputs[output]) + row * width + component;
     for (int j = 0; j < n; ++j) to[j * width] = reinterpret_cast<const Word*>(&x)[j];
@@ -219,6 +245,18 @@ struct Block {
           return target < 0 ? static_cast<const Real*>(kNoRow) : from + target * width;
         },
         to);
+  }
+  NOVA_INLINE std::int64_t target(int index, std::int64_t at) const {
+    return static_cast<const std::int32_t*>(b.arguments[index])[at];
+  }
+  template <class At>
+  NOVA_INLINE void read_bytes(int argument, At at, F* to) const {
+    const auto* const from = static_cast<const unsigned char*>(b.arguments[argument]);
+    Word* const words = reinterpret_cast<Word*>(to);
+    for (int j = 0; j < kLanes; ++j) {
+      const std::int64_t place = at(j < n ? j : n - 1);
+      words[j] = place < 0 ? 0 : from[place];
+    }
   }
   template <int N>
   NOVA_INLINE void read_one(const Real* from, F* to) const {

@@ -78,6 +78,7 @@ struct Load {
   std::uint8_t index = 0, index_width = 1, index_column = 0;
   std::uint16_t table = 0;  ///< gather_row on patches: which table, and
   std::uint8_t local = 0;   ///< which column of local indices
+  bool bytes = false;       ///< one number of 8 bits, without sign; never from a table
   std::uint16_t reg[4] = {kNoRegister, kNoRegister, kNoRegister, kNoRegister};
 };
 

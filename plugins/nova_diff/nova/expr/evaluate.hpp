@@ -26,7 +26,7 @@ struct Number {
   std::int32_t word = 0;
 };
 
-/// Arrays and sizes of a launch. Float arguments hold T, integer ones int32; a `value` argument points to its
+/// Arrays and sizes of a launch. Float arguments hold T, integer ones int32 or uint8; a `value` argument points to its
 /// number.
 struct EvaluatorInputs {
   const void* const* arguments = nullptr;
@@ -168,6 +168,7 @@ Number<T> read_number(const Program& p, const EvaluatorInputs& in, const Node& n
       break;
     }
   }
+  if (argument.row == Row::u8) return {T(0), static_cast<const std::uint8_t*>(in.arguments[n.a])[at]};
   if (is_float(argument.row))
     return {static_cast<const T*>(in.arguments[n.a])[at * width + component], 0};
   return {T(0), static_cast<const std::int32_t*>(in.arguments[n.a])[at * width + component]};

@@ -50,8 +50,8 @@ void verify_index(const Program& program, const Name& user, std::uint32_t at, st
   require(at < program.arguments.size(), program, "'", user.view(),
           "' goes through an index that does not exist");
   const Argument& index = program.arguments[at];
-  require(!is_float(index.row) && index.row != Row::flags, program, "index '", index.name.view(),
-          "' must be of an integer row type");
+  require(index.row >= Row::i32 && index.row <= Row::ivec4, program, "index '", index.name.view(),
+          "' must be of an int32 row type");
   require(index.reach == Reach::row || index.reach == Reach::pair, program, "index '", index.name.view(),
           "' must have one row for each row or each pair");
   const std::uint64_t end = end_of(first_column, static_cast<std::uint64_t>(columns));
@@ -75,6 +75,8 @@ void verify_argument(const Program& program, const Argument& argument) {
           argument.name.view(), "' has ", static_cast<int>(argument.columns), " columns");
   require(argument.reach != Reach::value || width_of(argument.row) == 1, program, "argument '",
           argument.name.view(), "' is a value and has more than one number");
+  require(argument.reach != Reach::value || argument.row != Row::u8, program, "argument '",
+          argument.name.view(), "' is a value; of the row type u8 are arrays only");
   if (gathers) verify_index(program, argument.name, argument.index, argument.first_column, argument.columns);
 }
 
@@ -158,6 +160,8 @@ void verify_output(const Program& program, const Output& output) {
               output.reach != Reach::value && output.stage <= kLastStage,
           program, "output '", output.name.view(),
           "' has an unknown row type, reach, stage or way of writing");
+  require(output.row != Row::u8, program, "output '", output.name.view(),
+          "' is of the row type u8, which is only read");
   const bool scatters = output.reach == Reach::gather;
   require(output.columns >= 1 && (scatters || output.columns == 1), program, "output '", output.name.view(),
           "' has ", static_cast<int>(output.columns), " columns");

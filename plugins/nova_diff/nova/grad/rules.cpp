@@ -122,8 +122,10 @@ Cotangents cotangents(Rewriter& graph, Op op, const Operands& values, Bar bar, s
       to_a = same(quotient);
       if (!needed[1]) break;
       const bool by_quotient = op == Op::div;
-      to_b = same(graph.f(Op::neg, graph.f(Op::zmul, by_quotient ? quotient : values.self,
-                                           by_quotient ? values.self : quotient)));
+      // 0 where b is infinite: what b was made of may be infinite too, and must not turn that 0 into NaN
+      to_b = {graph.f(Op::neg, graph.f(Op::zmul, by_quotient ? quotient : values.self,
+                                       by_quotient ? values.self : quotient)),
+              true};
       break;
     }
     case Op::sqrt: {
@@ -145,7 +147,7 @@ Cotangents cotangents(Rewriter& graph, Op op, const Operands& values, Bar bar, s
     }
     case Op::zmul:
       if (needed[0]) to_a = same(graph.f(Op::zmul, g, b));
-      if (needed[1]) to_b = same(graph.f(Op::zmul, a, g));  // g may be infinite where a annihilates it
+      if (needed[1]) to_b = {graph.f(Op::zmul, a, g), true};  // g may be infinite where a annihilates it
       break;
     case Op::sin:
     case Op::cos:

@@ -36,6 +36,7 @@ std::string describe(const Wanted& wanted) {
   const int width = width_of(wanted.row);
   const char* const type = is_float(wanted.row)       ? "float32"
                            : wanted.row == Row::flags ? "int32 or uint32"
+                           : wanted.row == Row::u8    ? "uint8"
                                                       : "int32";
   const std::string rows = wanted.rows == kAny          ? "rows"
                            : wanted.rows == kAtLeastOne ? "at least one row"
@@ -52,9 +53,10 @@ std::string describe(const Wanted& wanted) {
 void check_array(const Kernel::Compiled& kernel, const char* what, const Name& name, const DeviceArray& given,
                  const Wanted& wanted) {
   const DType type = given.dtype();
-  const bool fits = is_float(wanted.row)
-                        ? type == DType::f32
-                        : type == DType::i32 || (wanted.row == Row::flags && type == DType::u32);
+  const bool fits = is_float(wanted.row)       ? type == DType::f32
+                    : wanted.row == Row::u8    ? type == DType::u8
+                    : wanted.row == Row::flags ? type == DType::i32 || type == DType::u32
+                                               : type == DType::i32;
   if (!fits) [[unlikely]]
     refuse(kernel, what, name, given, wanted, ErrorKind::type);
   const novaphy::Shape& shape = given.shape();
@@ -151,7 +153,7 @@ void check_sharing(const Kernel::Compiled& kernel, std::span<const Operand> inpu
       if (array == nullptr || !share_memory(*array, written)) continue;
       const Argument& argument = kernel.program.arguments[i];
       const bool same_rows = array->storage()->data() == written.storage()->data() &&
-                             width_of(argument.row) == width_of(output.row);
+                             width_of(argument.row) == width_of(output.row) && argument.row != Row::u8;
       NOVAPHY_REQUIRE(argument.reach == Reach::row && same_rows, ErrorKind::value, kernel.program.name.view(),
                       ": output '", output.name.view(), "' shares memory with input '", argument.name.view(),
                       "', which other rows read; write into another array");

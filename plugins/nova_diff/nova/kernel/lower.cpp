@@ -319,12 +319,13 @@ void Lowering::emit_load(std::uint32_t node, std::vector<machine::Load>& to, std
   machine::Load load{.from = origin(program_, argument),
                      .argument = static_cast<std::uint8_t>(n.a),
                      .width = static_cast<std::uint8_t>(width),
-                     .component = static_cast<std::uint8_t>(component - at)};
+                     .component = static_cast<std::uint8_t>(component - at),
+                     .bytes = argument.row == Row::u8};
   if (argument.reach == Reach::gather) {
     load.index = static_cast<std::uint8_t>(argument.index);
     load.index_width = static_cast<std::uint8_t>(width_of(program_.arguments[argument.index].row));
     load.index_column = static_cast<std::uint8_t>(argument.first_column + column);
-    if (out_.patch_index != kNone) {
+    if (out_.patch_index != kNone && !load.bytes) {
       load.table = table_of(load.argument, load.component);
       load.local = static_cast<std::uint8_t>(load.index_column - out_.first_column);
     }

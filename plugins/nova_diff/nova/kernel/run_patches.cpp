@@ -48,7 +48,7 @@ bool writes_what_it_reads(const Code& code, const PatchPlan& plan, const void* c
         const std::int64_t count = l.from == From::gather_row ? plan.vertex_end()
                                    : l.from == From::row      ? rows
                                                               : 1;
-        if (range(arguments[l.argument], count * l.width).meets(written)) return true;
+        if (range(arguments[l.argument], l.bytes ? count / 4 + 1 : count * l.width).meets(written)) return true;
       }
     for (const machine::Piece& other : code.pieces)
       if (other.output != piece.output &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise operations as kernels over rows of one number.
 #include <array>
+#include <memory>
 #include <mutex>
 
 #include "nova/tensor/checks.hpp"
@@ -71,7 +72,8 @@ class Binary {
 
 class Unary {
  public:
-  Unary(const char* name, Expr (*body)(Expr))
+  template <class Body>
+  Unary(const char* name, Body body)
       : kernel_(make_indexed_expr_kernel_typed_access_n(
             {.name = name, .in = {in("a", Row::f32)}, .out = {out("out", Row::f32)}},
             [&](KernelScope& k) { k.write("out", body(k.f32("a"))); })) {}
@@ -116,8 +118,25 @@ Tensor div(const TensorOrNumber& a, const TensorOrNumber& b) {
   return run(a, b);
 }
 
+namespace {
+
+// Products; one kernel for each exponent, made on first need.
+Tensor whole_power(const Tensor& a, int exponent) {
+  static std::array<std::once_flag, 9> made;
+  static std::array<std::unique_ptr<const Unary>, 9> kernels;
+  const auto at = static_cast<std::size_t>(exponent);
+  std::call_once(made[at], [&] {
+    kernels[at] = std::make_unique<const Unary>("pow", [&](Expr x) { return pow(x, exponent); });
+  });
+  return (*kernels[at])(a);
+}
+
+}  // namespace
+
 Tensor pow(const TensorOrNumber& a, const TensorOrNumber& b) {
-  if (a.tensor() && !b.tensor() && b.number() == 2.0f) return mul(a, a);
+  if (a.tensor() && !b.tensor())
+    for (int n = 0; n <= 8; ++n)
+      if (b.number() == static_cast<float>(n)) return whole_power(*a.tensor(), n);
   static Binary run("pow", [](Expr x, Expr y) { return pow(x, y); });
   return run(a, b);
 }

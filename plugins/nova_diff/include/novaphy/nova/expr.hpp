@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 
 #include "novaphy/export.hpp"
@@ -149,6 +150,11 @@ inline Expr log(Expr a) {
 inline Expr pow(Expr a, Expr b) {
   return detail::f(Op::pow, a, b);
 }
+/// Products for exponents from 0 to 8, with the roundings of pow(float, int).
+template <std::same_as<int> N>
+Expr pow(Expr a, N n) {
+  return 0 <= n && n <= 8 ? novaphy::power(a, n) : pow(a, Expr(static_cast<float>(n)));
+}
 inline Expr tanh(Expr a) {
   return detail::f(Op::tanh, a);
 }
@@ -259,6 +265,12 @@ inline Expr select(Mask condition, float a, float b) {
 }
 inline Int select(Mask condition, Int a, Int b) {
   return Int::of(trace(Op::select, ValueType::i32, condition.node, a.node, b.node));
+}
+inline Int min(Int a, Int b) {
+  return select(a < b, a, b);
+}
+inline Int max(Int a, Int b) {
+  return select(a > b, a, b);
 }
 
 // clang-format off

@@ -166,6 +166,7 @@ class NOVAPHY_API KernelScope {
   Mat33E mat33(std::string_view name) { return read<Mat33E>(name); }
   Int i32(std::string_view name) { return read<Int>(name); }
   Int flags(std::string_view name) { return read<Int>(name); }
+  Int u8(std::string_view name) { return read<Int>(name); }
   std::array<Int, 2> ivec2(std::string_view name) { return read<std::array<Int, 2>>(name); }
   std::array<Int, 3> ivec3(std::string_view name) { return read<std::array<Int, 3>>(name); }
   std::array<Int, 4> ivec4(std::string_view name) { return read<std::array<Int, 4>>(name); }

@@ -33,13 +33,14 @@ enum class Row : std::uint8_t {
   ivec3,
   ivec4,
   flags,  // int32 (flags: int32 or uint32)
+  u8,     // uint8, read as an int32 from 0 to 255; inputs only
 };
 
-constexpr Row kLastRow = Row::flags;
+constexpr Row kLastRow = Row::u8;
 
 /// Numbers in a row.
 constexpr int width_of(Row row) noexcept {
-  constexpr std::array<std::uint8_t, 14> kWidth{1, 2, 3, 4, 4, 7, 6, 4, 9, 1, 2, 3, 4, 1};
+  constexpr std::array<std::uint8_t, 15> kWidth{1, 2, 3, 4, 4, 7, 6, 4, 9, 1, 2, 3, 4, 1, 1};
   return kWidth[static_cast<std::size_t>(row)];
 }
 constexpr bool is_float(Row row) noexcept {
