@@ -98,16 +98,15 @@ class Problem {
   /// Whether a value on the way is infinite or NaN, where derivatives are not promised, or so large that
   /// differences drown in its rounding.
   bool has_extreme_values() const {
-    bool found = false;
-    const auto arguments = inputs_.arguments();
-    for (std::int64_t row = 0; row < kRows; ++row)
-      evaluate_row<double>(
-          program_, {arguments.data(), kRows, kDomain}, row,
-          [&](std::uint32_t, const Number<double>& value, std::int64_t) {
-            found |= !(std::fabs(value.real) < 1e6);
-          },
-          [](std::uint32_t, std::uint32_t, const Number<double>&, std::int64_t) {});
-    return found;
+    return any_value([](double value, bool) { return !(std::fabs(value) < 1e6); });
+  }
+  bool has_infinity() const {
+    return any_value([](double value, bool) { return std::isinf(value); });
+  }
+  /// Whether no value is NaN, and those of the outputs are finite; others may be infinite.
+  bool passes_infinity_at_most() const {
+    return !any_value(
+        [](double value, bool is_output) { return std::isnan(value) || (is_output && std::isinf(value)); });
   }
   /// The same cotangents, with every value and operation in float32.
   Columns float_vjp(const Columns& seeds) const {
@@ -126,6 +125,22 @@ class Problem {
 
  private:
   static constexpr std::int64_t kRows = 3, kDomain = 2;
+
+  template <class F>
+  bool any_value(F is_wanted) const {
+    bool found = false;
+    const auto arguments = inputs_.arguments();
+    for (std::int64_t row = 0; row < kRows; ++row)
+      evaluate_row<double>(
+          program_, {arguments.data(), kRows, kDomain}, row,
+          [&](std::uint32_t, const Number<double>& value, std::int64_t) {
+            found |= is_wanted(value.real, false);
+          },
+          [&](std::uint32_t, std::uint32_t, const Number<double>& value, std::int64_t) {
+            found |= is_wanted(value.real, true);
+          });
+    return found;
+  }
 
   template <class Items>
   Columns random(const std::vector<Items>& items, const std::vector<std::size_t>& which) {

@@ -31,8 +31,9 @@ inline constexpr std::int64_t kTargets = 9;  ///< rows of what is gathered from 
 
 /// Which operations a random program has.
 enum class Flavour {
-  any,     ///< all of them
-  smooth,  ///< those with derivatives everywhere, on values kept moderate
+  any,       ///< all of them
+  smooth,    ///< those with derivatives everywhere, on values kept moderate
+  singular,  ///< of arguments only: zeros, ones and halves
 };
 
 class RandomProgram {
@@ -258,9 +259,10 @@ Arrays<T> random_arguments(const Program& program, std::int64_t rows, std::int64
   for (const Argument& a : program.arguments) {
     out.add(a.row, rows_of(a.reach, rows, domain));
     for (T& x : out.reals.back())
-      x = static_cast<T>(flavour == Flavour::smooth ? moderate(rng)
-                         : often(rng) == 0          ? kAwkward[awkward(rng)]
-                                                    : wide(rng));
+      x = static_cast<T>(flavour == Flavour::smooth     ? moderate(rng)
+                         : flavour == Flavour::singular ? kAwkward[awkward(rng) % 5]
+                         : often(rng) == 0              ? kAwkward[awkward(rng)]
+                                                        : wide(rng));
     for (std::int32_t& x : out.words.back()) x = index(rng);
     for (std::uint8_t& x : out.bytes.back()) x = static_cast<std::uint8_t>(rng());
   }

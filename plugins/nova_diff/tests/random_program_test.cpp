@@ -119,6 +119,35 @@ TEST_CASE("derivatives of random programs with every operation agree with differ
   CHECK(compared > rounds(3000));
 }
 
+TEST_CASE("values that pass through infinity and end finite have no NaN in their gradients") {
+  static constexpr Op kOps[] = {Op::div, Op::div, Op::div, Op::mul,  Op::mul, Op::add,
+                                Op::sub, Op::max, Op::exp, Op::tanh, Op::fma, Op::atan2};
+  std::mt19937 rng(17);
+  int through = 0;
+  for (int round = 0; round < rounds(10000); ++round) {
+    Program program;
+    program.name = "through";
+    program.arguments = {{.name = "a", .row = Row::vec3}};
+    program.outputs = {{.name = "y", .row = Row::f32}};
+    for (std::uint32_t k = 0; k < 3; ++k) program.nodes.push_back({.op = Op::input, .a = 0, .b = k});
+    for (int k = 0; k < 8; ++k) {
+      const auto any = [&] { return static_cast<std::uint32_t>(rng() % program.nodes.size()); };
+      const Op op = k == 7 ? Op::div : kOps[rng() % std::size(kOps)];
+      const int operands = operand_count(op);
+      program.nodes.push_back(
+          {.op = op, .a = any(), .b = operands > 1 ? any() : kNone, .c = operands > 2 ? any() : kNone});
+    }
+    program.values = {static_cast<std::uint32_t>(program.nodes.size() - 1)};
+    Problem problem(program, rng, Flavour::singular);
+    if (!problem.passes_infinity_at_most() || !problem.has_infinity()) continue;
+    ++through;
+    for (const auto& column : problem.vjp(problem.random_seeds()))
+      for (const double g : column)
+        if (!std::isfinite(g)) FAIL("round ", round, ": a gradient is ", g, "\n", listing(program));
+  }
+  CHECK(through > rounds(100));
+}
+
 TEST_CASE("no random program with guarded roots and divisions gives a NaN gradient") {
   std::mt19937 rng(99);
   std::uniform_int_distribution<int> coin(0, 2);
