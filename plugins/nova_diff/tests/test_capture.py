@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nova.ScopedCapture from Python: a training step over generated operators of the engine, O-58, and refusals by line."""
+"""nova.ScopedCapture from Python: a training step over generated operators of the engine, and refusals by line."""
 import gc
 
 import numpy as np
