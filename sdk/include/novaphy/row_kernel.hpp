@@ -22,7 +22,13 @@ struct RowKernel {
 /// How many of base, x86-64-v3 and x86-64-v4 this processor runs.
 inline std::size_t instruction_set_count() noexcept {
 #if defined(__x86_64__)
-  return __builtin_cpu_supports("x86-64-v4") ? 3 : __builtin_cpu_supports("x86-64-v3") ? 2 : 1;
+  // feature by feature, because clang 14 does not know the levels by name
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+                  __builtin_cpu_supports("bmi2");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  return v4 ? 3 : v3 ? 2 : 1;
 #else
   return 1;
 #endif
