@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Anomaly names the first operation behind a number that is not finite.
 #include "novaphy/nova/anomaly.hpp"
+#include "novaphy/nova/capture.hpp"
+#include "novaphy/nova/custom.hpp"
 
 #include "test_kernels.hpp"
 
@@ -58,6 +60,44 @@ TEST_CASE("an anomaly of backward names the cotangent and the launch") {
       [&] {
         other.backward(y, scalars({1, 1}));
       });
+}
+
+TEST_CASE("an anomaly in a replay names the operation, and no launch of another recording") {
+  class Inverse final : public CustomOperation {
+    const char* name() const noexcept override { return "inverse"; }
+    void forward(const Forward& f) const override {
+      *static_cast<float*>(f.outputs[0]) = 1.0f / *static_cast<const float*>(f.inputs[0]);
+    }
+    void backward(const Backward&) const override {}
+  };
+  const Kernel logarithm = unary("logarithm", [](Expr a) { return log(a + 0.0f); });
+  Tensor x = scalars({1}, true), y = scalars({0}), z = scalars({0});
+  ScopedCapture first;
+  Tape tape;
+  {
+    const TapeScope scope(tape);
+    launch(logarithm, {x}, {y}, 1);
+  }
+  tape.backward(y);
+  const Graph backward = first.finish();
+  ScopedCapture second;
+  apply(std::make_shared<Inverse>(), {x}, {z});
+  const Graph custom = second.finish();
+  Tape other;
+  {
+    const TapeScope scope(other);
+    for (int i = 0; i < 3; ++i) launch(twice(), {x}, {z}, 1);
+  }
+  other.backward(z);
+  x.fill(0);
+  const Anomaly anomaly;
+  check_error(ErrorKind::generic, "nova.anomaly: inverse makes output 0 inf at number 0.",
+              [&] { custom.launch(); });
+  x.fill(1), backward.launch(), x.fill(1e-42);
+  check_error(ErrorKind::generic,
+              "nova.anomaly: backward of logarithm makes the cotangent of 'a' inf in row 0, number 0: "
+              "operation 4, zdiv(1, 1.00053e-42) gave inf.",
+              [&] { backward.launch(); });
 }
 
 }  // namespace nova::test

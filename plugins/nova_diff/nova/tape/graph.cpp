@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs: checks, replay, and what they say about themselves.
 #include "nova/tape/commands.hpp"
+#include "nova/tape/find_anomaly.hpp"
 #include "nova/tape/tape_state.hpp"
 
 namespace nova {
@@ -54,6 +55,7 @@ void Graph::launch() const {
   novaphy::refuse_in_capture("graph.launch");
   check_owners(*state_);
   if (TapeState::active() == nullptr) {
+    set_adjoint_record(kNone);  // its adjoints are not those of a recording
     for (const auto& command : state_->commands) command->run();
     return;
   }

@@ -199,14 +199,19 @@ class CustomForwardCommand final : public Command {
     for (const CustomInput& input : run.operands) {
       operands_.push_back({borrowed(input.array()), !input.differentiable(), !input.value_needed()});
     }
-    for (const CustomOutput& output : run.results)
+    results_.reserve(run.results.size());  // written_ points into it
+    for (const CustomOutput& output : run.results) {
       results_.push_back({borrowed(output.array()), output.adds()});
+      written_.emplace_back(results_.back().array);
+    }
   }
+  CustomForwardCommand(const CustomForwardCommand&) = delete;
+  CustomForwardCommand& operator=(const CustomForwardCommand&) = delete;
   void run() override {
     for (const Result& result : results_)
       if (Storage* const storage = result.array.storage().get()) storage->mutable_data();
     const NoGrad not_recorded;
-    operation_->forward({inputs_, outputs_});
+    run_now(CustomRun{.operation = operation_, .inputs = inputs_, .outputs = outputs_, .results = written_});
   }
   bool is_recordable() const override { return true; }
   void record(const Graph::State& graph) override {
@@ -254,6 +259,7 @@ class CustomForwardCommand final : public Command {
   std::vector<void*> outputs_;
   std::vector<Operand> operands_;
   std::vector<Result> results_;
+  std::vector<CustomOutput> written_;
 };
 
 class CustomBackwardCommand final : public Command {
