@@ -33,7 +33,7 @@ def _bytes_of(budget: int | str | None) -> int:
         )
     if budget < 1:
         raise ValueError(f"Rollout: memory_budget is {given!r}; give at least one byte, or None for no limit")
-    return budget
+    return min(budget, 2**62)
 
 
 class Rollout:
@@ -75,6 +75,8 @@ class Rollout:
         loss_each: Callable[[int, Any], Any] | None = None,
         before_step: Callable[[int, Any, Any, Any], Any] | None = None,
     ) -> None:
+        if isinstance(substeps, bool) or not hasattr(substeps, "__index__"):
+            raise TypeError(f"Rollout: substeps is a {type(substeps).__name__}; give an integer of at least 1")
         if substeps < 1:
             raise ValueError(f"Rollout: substeps is {substeps}; give at least 1")
         self._loss, self._loss_each, self._loss_fn, self._before_step = loss, loss_each, loss, before_step

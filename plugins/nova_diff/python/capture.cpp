@@ -22,6 +22,7 @@ using novaphy::ErrorKind;
 struct CaptureContext {
   std::optional<ScopedCapture> open;
   std::optional<Graph> graph;
+  py::object self;  ///< while open: what a thread captures with must not be freed on another
 };
 
 void launch_graph(const Graph& graph) {
@@ -94,11 +95,15 @@ void bind_capture(py::module_& m) {
              NOVAPHY_REQUIRE(!context.open && !context.graph, ErrorKind::capture,
                              "nova.ScopedCapture: this capture was used already; make a new one");
              context.open.emplace();
+             context.self = self;
              return self;
            })
       .def("__exit__",
            [](CaptureContext& self, const py::object& kind, const py::args&) {
              if (!self.open) return;
+             NOVAPHY_REQUIRE(self.open->is_on_this_thread(), ErrorKind::capture,
+                             "nova.ScopedCapture: another thread captures with it; end it on that thread");
+             const py::object held = std::move(self.self);
              // an error inside: nothing was captured
              if (kind.is_none()) {
                try {

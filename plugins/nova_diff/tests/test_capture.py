@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """nova.ScopedCapture from Python: a training step over generated operators of the engine, and refusals by line."""
 import gc
+import threading
 
 import numpy as np
 import pytest
@@ -231,3 +232,35 @@ def test_graphs_and_what_they_own_are_freed():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     rounds(100)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1024  # KB
+
+
+def test_a_capture_ends_on_the_thread_that_began_it():
+    x, told = nova.ones(2), []
+
+    def end(capture):
+        try:
+            capture.__exit__(None, None, None)
+        except novaphy.CaptureError as error:
+            told.append(str(error))
+
+    with nova.ScopedCapture() as capture:
+        other = threading.Thread(target=end, args=(capture,))
+        other.start()
+        other.join()
+        y = x * 3.0
+    capture.graph.launch()
+    assert y.numpy().tolist() == [3, 3] and not nova.is_capturing()
+    assert told == ["nova.ScopedCapture: another thread captures with it; end it on that thread"]
+
+
+def test_a_capture_that_is_forgotten_open_is_held_and_not_freed_under_its_thread():
+    def forget():
+        nova.ScopedCapture().__enter__()
+        gc.collect()
+        held.append(nova.is_capturing())
+
+    held = []
+    thread = threading.Thread(target=forget)
+    thread.start()
+    thread.join()
+    assert held == [True] and not nova.is_capturing()

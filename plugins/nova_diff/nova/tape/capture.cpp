@@ -185,9 +185,15 @@ void Capture::opened(const std::shared_ptr<TapeState>& tape) {
 ScopedCapture::ScopedCapture() : capture_(std::make_unique<Capture>()) {}
 ScopedCapture::~ScopedCapture() = default;
 
+bool ScopedCapture::is_on_this_thread() const noexcept {
+  return capture_ != nullptr && novaphy::capture_listener() == capture_.get();
+}
+
 Graph ScopedCapture::finish() {
   NOVAPHY_REQUIRE(capture_ != nullptr, ErrorKind::capture,
                   "nova.ScopedCapture: this capture has ended already");
+  NOVAPHY_REQUIRE(is_on_this_thread(), ErrorKind::capture,
+                  "nova.ScopedCapture: another thread captures with it; end it on that thread");
   Graph graph(capture_->finish());
   capture_.reset();
   return graph;

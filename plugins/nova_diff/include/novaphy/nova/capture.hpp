@@ -64,6 +64,8 @@ class NOVAPHY_API ScopedCapture {
 
   /// Ends the capture. Throws Error(capture) when a tape that was opened inside is still open.
   Graph finish();
+  /// Whether the calling thread is the one that captures; the capture must end on it.
+  bool is_on_this_thread() const noexcept;
 
  private:
   std::unique_ptr<class Capture> capture_;
