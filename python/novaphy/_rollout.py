@@ -79,6 +79,8 @@ class Rollout:
             raise TypeError(f"Rollout: substeps is a {type(substeps).__name__}; give an integer of at least 1")
         if substeps < 1:
             raise ValueError(f"Rollout: substeps is {substeps}; give at least 1")
+        if not hasattr(solver, "model") or not hasattr(solver, "step"):
+            raise TypeError(f"Rollout: solver is a {type(solver).__name__}; give a solver such as DiffSemiImplicitSolver")
         self._loss, self._loss_each, self._loss_fn, self._before_step = loss, loss_each, loss, before_step
         self._substeps = substeps
         self._bar: Any = None

@@ -52,7 +52,12 @@ std::vector<Tensor> params_of(const py::object& params, const char* who) {
   NOVAPHY_REQUIRE(!py::isinstance<Tensor>(params) && !py::isinstance<DeviceArray>(params), ErrorKind::type,
                   who, ": params is one tensor; give a list of tensors");
   std::vector<Tensor> out;
-  for (const py::handle item : params) out.push_back(item.cast<Tensor>());
+  for (const py::handle item : params) {
+    NOVAPHY_REQUIRE(py::isinstance<Tensor>(item) || py::isinstance<DeviceArray>(item), ErrorKind::type, who,
+                    ": parameter ", out.size(), " is a ",
+                    std::string(py::str(py::type::handle_of(item).attr("__name__"))), ", not a tensor");
+    out.push_back(py::isinstance<Tensor>(item) ? item.cast<Tensor>() : Tensor(item.cast<DeviceArray>()));
+  }
   return out;
 }
 

@@ -116,3 +116,9 @@ def test_what_does_not_fit_is_refused_by_name():
     with pytest.raises(ValueError) as raised:
         nova.adam_update_f32(x, x, x, -1, 0.1)
     assert str(raised.value) == "nova.adam_update_f32: step is -1; give the number of updates that were made before this one"
+
+
+def test_what_is_no_tensor_is_no_parameter():
+    with pytest.raises(TypeError) as raised:
+        nova.optim.SGD([nova.ones(1, requires_grad=True), "a"], lr=0.1)
+    assert str(raised.value) == "nova.optim.SGD: parameter 1 is a str, not a tensor"

@@ -87,7 +87,8 @@ Backward::~Backward() {
 }
 
 // Forward over the records: a root flows when its present value depends on an array that wants its gradient.
-// A write to a part of it can start that and not end it.
+// A write to a part of it can start that and not end it. What is made from integers that depend on such an array
+// flows too, so that backward comes to the place where it must refuse.
 void Backward::find_wanted() {
   for (TapeArray& array : tape_.arrays) array.flows = false, array.cut_by = kNone;
   for (std::uint32_t r = 0; r < tape_.records.size(); ++r) {
@@ -95,9 +96,12 @@ void Backward::find_wanted() {
     const LaunchSignature& signature = *record.signature;
     record.wanted = 0;
     const Use* const in = inputs(record);
+    std::uint32_t cut = kNone;
     for (std::size_t i = 0; i < signature.inputs; ++i) {
-      if (!(signature.differentiable >> i & 1) || in[i].array == kNone) continue;
+      if (in[i].array == kNone) continue;
       const TapeArray& root = root_of(in[i].array);
+      if (!(signature.float_inputs >> i & 1) && root.cut_by != kNone) cut = root.cut_by;
+      if (!(signature.differentiable >> i & 1)) continue;
       if (root.flows || root.carried || root.storage->requires_grad()) record.wanted |= std::uint64_t{1} << i;
     }
     const Use* const out = outputs(record);
@@ -107,8 +111,9 @@ void Backward::find_wanted() {
       const bool is_part = tape_.arrays[out[k].array].root != out[k].array;
       const bool is_real = signature.float_outputs >> k & 1;
       const bool keeps_old = is_part || (signature.adding_outputs >> k & 1);
-      root.flows = is_real && (record.wanted != 0 || (keeps_old && root.flows));
-      if (is_real || (record.wanted == 0 && !is_part)) root.cut_by = kNone;
+      root.flows = is_real && (record.wanted != 0 || cut != kNone || (keeps_old && root.flows));
+      if (is_real || (record.wanted == 0 && cut == kNone && !is_part)) root.cut_by = kNone;
+      if (!is_real && record.wanted == 0 && cut != kNone) root.cut_by = cut;
       if (is_real || record.wanted == 0) continue;
       root.cut_by = r;
       tape_.report.cuts.push_back(novaphy::text(to_string(root.storage->label()), ", written at launch ", r,

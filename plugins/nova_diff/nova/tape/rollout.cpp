@@ -3,6 +3,7 @@
 #include "novaphy/nova/rollout.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <unordered_set>
 
 #include "nova/tape/carry.hpp"
@@ -42,6 +43,7 @@ class Rollout::Run {
   void advance(const RolloutAction& action);
   void record(const RolloutAction& action);
   void note_losses(std::size_t step, const RolloutState& state, bool first);
+  void check_losses(std::size_t step, std::uint64_t values, bool first);
   void differentiate(const RolloutAction& action);
   void check_start(std::size_t step, const StateArrays& start,
                    const std::vector<std::uint64_t>& versions) const;
@@ -59,6 +61,7 @@ class Rollout::Run {
   bool is_rolled_ = false;
   std::size_t done_ = 0, total_ = 0;   // for progress
   std::vector<std::uint64_t> hashes_;  // of the states that came out of each step
+  std::vector<std::uint64_t> loss_hashes_;  // of the losses after each step
   std::size_t known_ = 0;              // steps whose hash is known
   std::optional<Tensor> loss_;
   std::vector<Tensor> losses_;  // of the segment on the tape
@@ -97,16 +100,29 @@ void Rollout::Run::run_step(std::size_t step, const RolloutState& in, const Roll
 // alone.
 void Rollout::Run::note_losses(std::size_t step, const RolloutState& state, bool first) {
   if (!calls_.losses) return;
+  std::uint64_t values = 1;
   for (const Tensor& loss : calls_.losses(step, state)) {
     NOVAPHY_REQUIRE(loss.size() == 1 && loss.dtype() == novaphy::DType::f32, ErrorKind::value,
                     "novaphy.diff.Rollout: the loss after ", step, " steps has shape ",
                     to_string(loss.shape()), " and type ", to_string(loss.dtype()),
                     ", one float32 is wanted");
     losses_.push_back(loss);
+    values = values * 0x9E3779B97F4A7C15ull + std::bit_cast<std::uint32_t>(loss.array().read<float>()[0]) + 1;
     if (!first) continue;
     const NoGrad no_grad;
     loss_ = loss_ ? add(*loss_, loss.reshape(loss_->shape())) : loss.detach();
   }
+  check_losses(step, values, first);
+}
+
+// As for states: a loss that is another one when its step runs again would give the gradient of that one.
+void Rollout::Run::check_losses(std::size_t step, std::uint64_t values, bool first) {
+  if (loss_hashes_.size() <= step) loss_hashes_.resize(step + 1);
+  if (first) loss_hashes_[step] = values;
+  NOVAPHY_REQUIRE(loss_hashes_[step] == values, ErrorKind::stale_record, "novaphy.diff.Rollout: the loss after ",
+                  step,
+                  " steps was another one when it was computed again for backward; it must be the same each "
+                  "time, or give a larger memory_budget");
 }
 
 // Steps run on the tape here too: so their results carry its number, and a value that a callback keeps beside
