@@ -81,14 +81,14 @@ void check_gradient(Scenario& scenario, int seed) {
 }  // namespace
 
 TEST_CASE("gradients of random recordings are those of the same steps in float64") {
-  for (int seed = 0; seed < rounds(100); ++seed) {
+  for (int seed = 0; seed < rounds(50); ++seed) {
     Scenario scenario(seed);
     check_gradient(scenario, seed);
   }
 }
 
 TEST_CASE("random recordings leave the same bits on every tier, thread count and kind of memory") {
-  for (int seed = 0; seed < rounds(50); ++seed) {
+  for (int seed = 0; seed < rounds(30); ++seed) {
     Scenario scenario(1000 + seed);
     std::vector<std::uint32_t> want;
     {
