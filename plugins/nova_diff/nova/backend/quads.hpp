@@ -53,13 +53,13 @@ inline void store_quad(Real* p, Quad v) {
 }
 
 inline void transpose(Quad& a, Quad& b, Quad& c, Quad& d) {
-  const Quad ab = __builtin_shuffle(a, b, QuadIndex{0, 4, 1, 5}),
-             ab2 = __builtin_shuffle(a, b, QuadIndex{2, 6, 3, 7});
-  const Quad cd = __builtin_shuffle(c, d, QuadIndex{0, 4, 1, 5}),
-             cd2 = __builtin_shuffle(c, d, QuadIndex{2, 6, 3, 7});
-  a = __builtin_shuffle(ab, cd, QuadIndex{0, 1, 4, 5}), b = __builtin_shuffle(ab, cd, QuadIndex{2, 3, 6, 7});
-  c = __builtin_shuffle(ab2, cd2, QuadIndex{0, 1, 4, 5}),
-  d = __builtin_shuffle(ab2, cd2, QuadIndex{2, 3, 6, 7});
+  const Quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+             ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const Quad cd = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+             cd2 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  a = __builtin_shufflevector(ab, cd, 0, 1, 4, 5), b = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+  c = __builtin_shufflevector(ab2, cd2, 0, 1, 4, 5),
+  d = __builtin_shufflevector(ab2, cd2, 2, 3, 6, 7);
 }
 
 /// Numbers 0 .. N-1 of rows at(0) .. at(n-1) into N columns of n numbers each.
