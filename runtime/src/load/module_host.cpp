@@ -68,9 +68,10 @@ const std::vector<Published>& ModuleHost::load(
 }
 
 void ModuleHost::check_published(const std::vector<std::pair<std::string, std::string>>& declared) const {
-  for (const auto& [interface_id, name] : declared) {
-    const auto is_it = [&](const Published& item) {
-      return item.interface_id == interface_id && item.name == name;
+  for (const auto& wanted : declared) {
+    const auto& [interface_id, name] = wanted;
+    const auto is_it = [&wanted](const Published& item) {
+      return item.interface_id == wanted.first && item.name == wanted.second;
     };
     if (std::none_of(published_.begin(), published_.end(), is_it))
       throw LoadFailure{"NP312",

@@ -66,7 +66,7 @@ void Capture::drop_needless_clears() {
       if (commands[c]) first = commands[c]->touch(storage);
     if (first != Touch::reads) commands[at].reset();
     if (first == Touch::none && !named_.contains(storage))
-      std::erase_if(graph_->own, [&](const auto& own) { return own.get() == storage; });
+      std::erase_if(graph_->own, [unused = storage](const auto& own) { return own.get() == unused; });
   }
   std::erase(commands, nullptr);
 }
