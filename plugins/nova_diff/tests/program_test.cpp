@@ -32,7 +32,12 @@ TEST_CASE("mistakes in a kernel body are told when it is recorded") {
 }
 
 TEST_CASE("the listing shows a program") {
-  CHECK(unary("affine", [](Expr a) { return a * 2.0f + 1.0f; }).text() ==
+  CHECK(unary("affine",
+              [](Expr a) {
+                const Expr one(1.0f), two(2.0f);  // operands have no order of their own
+                return a * two + one;
+              })
+            .text() ==
         "program affine\n  [0] %0 = input a.0\n  [0] %1 = constant 1\n  [0] %2 = constant 2\n  [0] %3 = mul "
         "%0 %2\n  [0] %4 = add %1 %3\n"
         "  out = %4\n");
