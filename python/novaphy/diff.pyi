@@ -83,7 +83,7 @@ def state_particle_qd_tensor(state: novaphy._core.SimState, requires_grad: bool 
 
 def eval_spring_forces_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, spring_ke: novaphy.nova.Tensor | None = None, spring_kd: novaphy.nova.Tensor | None = None, spring_rest_length: novaphy.nova.Tensor | None = None) -> novaphy.nova.Tensor:
     """
-    particle_f [N] (P, 3) plus the forces of all springs, a new tensor. spring_ke [N/m], spring_kd [N s/m] and spring_rest_length [m] are (S); None = the model's arrays.
+    particle_f [N] (P, 3) plus the forces of all springs, a new tensor. spring_ke [N/m], spring_kd [N s/m] and spring_rest_length [m] are (S); None = the model's arrays. ShapeMismatchError names the argument.
     """
 
 def eval_tetrahedra_forces_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, tet_activations: novaphy.nova.Tensor, tet_materials: novaphy.nova.Tensor) -> novaphy.nova.Tensor:
@@ -93,10 +93,10 @@ def eval_tetrahedra_forces_generated(model: novaphy._core.Model, particle_q: nov
 
 def integrate_particles_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, dt: float) -> tuple[novaphy.nova.Tensor, novaphy.nova.Tensor]:
     """
-    (particle_q_next, particle_qd_next) after one semi-implicit step of dt [s].
+    (particle_q_next [m], particle_qd_next [m/s]), new tensors (P, 3), after one semi-implicit step of dt [s] from position, velocity and force [N]. ShapeMismatchError names the argument, ValueError a dt that is not positive.
     """
 
 def integrate_particles_with_static_contacts_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, soft_contact_margin: float, dt: float, *, ignore_body_shapes: bool = False) -> tuple[novaphy.nova.Tensor, novaphy.nova.Tensor]:
     """
-    The same after adding the contact forces of world planes and boxes, in one kernel.
+    The same after adding the contact forces of world planes and boxes within soft_contact_margin [m], in one kernel. UnsupportedFeatureError for shapes on bodies unless ignore_body_shapes, and for other shapes.
     """

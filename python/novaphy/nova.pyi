@@ -328,9 +328,9 @@ class Tape:
         """
         on_overwrite: what happens when a launch overwrites a value that backward needs: "error" makes backward raise StaleRecordError, "save" keeps a copy on the tape first.
         """
-    def backward(self, loss: Tensor, grad: Tensor | None = None) -> None:
+    def backward(self, loss: typing.Any, grad: typing.Any = None) -> None:
         """
-        Adds d(loss)/d(array) to .grad of every array that requires it and that the loss depends on. `grad` is the cotangent of a loss with more than one element. A second call adds once more.
+        Adds d(loss)/d(array) to .grad of every array that requires it and that the loss depends on. `grad`, of the loss's shape, is the cotangent of a loss with more than one element. A second call adds once more. GradientNotReadyError while the block is open, StaleRecordError when a value that a derivative needs was overwritten, ValueError for a loss of several elements without `grad`.
         """
     def report(self) -> TapeReport:
         """
@@ -342,7 +342,7 @@ class Tape:
         """
     def visualize(self, path: typing.Any) -> None:
         """
-        Draws records and arrays as a graph. The ending chooses: .dot or .gv is text and needs nothing; .svg, .png or .pdf needs Graphviz, or else Matplotlib.
+        Draws records and arrays as a graph. The ending chooses: .dot or .gv is text and needs nothing; .svg, .png or .pdf needs Graphviz, or else Matplotlib. ValueError for another ending, ImportError where neither is there.
         """
     def zero(self) -> None:
         """
@@ -408,9 +408,13 @@ class Tensor:
         ...
     def __array__(self, dtype: typing.Any = None, copy: typing.Any = None) -> typing.Any:
         ...
+    def __bool__(self) -> bool:
+        ...
     def __dlpack__(self, *, stream: typing.Any = None, max_version: typing.Any = None, dl_device: typing.Any = None, copy: typing.Any = None) -> typing_extensions.CapsuleType:
         ...
     def __dlpack_device__(self) -> tuple:
+        ...
+    def __float__(self) -> float:
         ...
     def __getitem__(self, key: typing.Any) -> Tensor:
         """
@@ -490,7 +494,7 @@ class Tensor:
         """
     def numpy(self, *, writable: bool = False) -> _numpy.ndarray:
         """
-        A zero-copy view. A writable one makes recordings compare contents, because writes through it are unseen.
+        A view without a copy. A writable one makes recordings compare contents, because writes through it are unseen.
         """
     def reshape(self, *args) -> Tensor:
         """
@@ -556,7 +560,9 @@ class Tensor:
         ...
     @property
     def shape(self) -> tuple:
-        ...
+        """
+        Up to four extents, a tuple.
+        """
     @property
     def size(self) -> int:
         """
@@ -586,7 +592,7 @@ def acos(a: Float | float) -> Float:
 
 def adam_update_f32(param: Tensor, m: Tensor, v: Tensor, step: int | Tensor, learning_rate: float | Tensor, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-08) -> None:
     """
-    Adam's update of param, m and v (of the shape of param, zeros at first), in place. `step`: the number of updates made before this one, an int32 tensor of one element, which is advanced, or an int, which is not.
+    Adam's update of param, m and v (of the shape of param, zeros at first), in place. `step`: the number of updates made before this one, an int32 tensor of one element, which is advanced, or an int, which is not. ValueError without a gradient, ShapeMismatchError for another shape.
     """
 
 @typing.overload
@@ -844,11 +850,13 @@ def from_columns(a: vec3 | collections.abc.Sequence[typing.Any], b: vec3 | colle
 
 def from_dlpack(obj: typing.Any, requires_grad: bool = False) -> Tensor:
     """
-    A tensor over the memory of an object with __dlpack__, or of a DLPack capsule, without a copy. Errors as as_tensor.
+    A tensor over the memory of an object with __dlpack__, or of a DLPack capsule, without a copy. A bare capsule from before DLPack 1 is taken as memory that may be written. Errors as as_tensor.
     """
 
 def full(shape: int | collections.abc.Sequence[int], value: float, *, dtype: DType = ..., device: typing.Any = None, requires_grad: bool = False) -> Tensor:
-    ...
+    """
+    A new tensor that holds `value` everywhere. ValueError for a number that the type cannot hold; otherwise as zeros.
+    """
 
 @typing.overload
 def inverse(a: transform) -> transform:
@@ -1165,6 +1173,13 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     (n, k) times (k, m) or (k,). The same bits on one machine at any number of threads. ShapeMismatchError.
     """
 
+@typing.overload
+def max(a: Int, b: Int | int) -> Int:
+    ...
+@typing.overload
+def max(a: Int | int, b: Int) -> Int:
+    ...
+@typing.overload
 def max(a: Float | float, b: Float | float) -> Float:
     """
     The larger; of equal ones the second, which then has the derivative.
@@ -1187,6 +1202,13 @@ def mean(a: Tensor, axis: int | None = None) -> Tensor:
     The sum divided by the number of elements.
     """
 
+@typing.overload
+def min(a: Int, b: Int | int) -> Int:
+    ...
+@typing.overload
+def min(a: Int | int, b: Int) -> Int:
+    ...
+@typing.overload
 def min(a: Float | float, b: Float | float) -> Float:
     """
     The smaller; of equal ones the second, which then has the derivative.
@@ -1285,7 +1307,9 @@ def normalize(a: quat) -> quat:
     """
 
 def ones(shape: int | collections.abc.Sequence[int], *, dtype: DType = ..., device: typing.Any = None, requires_grad: bool = False) -> Tensor:
-    ...
+    """
+    A new tensor of ones. Arguments and errors as of zeros.
+    """
 
 class optim:
     class SGD:
@@ -1325,7 +1349,9 @@ class optim:
             ...
         @property
         def momentum(self) -> float:
-            ...
+            """
+            The part of the velocity that a step keeps.
+            """
         @property
         def params(self) -> list[Tensor]:
             """
@@ -1355,7 +1381,9 @@ class optim:
             """
         @property
         def betas(self) -> tuple[float, float]:
-            ...
+            """
+            (beta1, beta2): the parts that a step keeps of the means of gradients and of their squares.
+            """
         @property
         def bounds(self) -> typing.Any:
             """
@@ -1363,7 +1391,9 @@ class optim:
             """
         @property
         def eps(self) -> float:
-            ...
+            """
+            Added to the root of the mean of squares.
+            """
         @property
         def lr(self) -> float:
             """
@@ -1395,9 +1425,19 @@ def pow(a: Tensor, b: float) -> Tensor:
 def pow(a: float, b: Tensor) -> Tensor:
     ...
 @typing.overload
+def pow(a: Float | float, b: int) -> Float:
+    """
+    a to the power b; a whole number b from 0 to 8 makes products.
+    """
+@typing.overload
+def pow(a: Float | float, b: float) -> Float:
+    """
+    a to the power b; a whole number b from 0 to 8 makes products.
+    """
+@typing.overload
 def pow(a: Float | float, b: Float | float) -> Float:
     """
-    a to the power b; `a ** n` with a whole number n up to 8 becomes products.
+    a to the power b; a whole number b from 0 to 8 makes products.
     """
 
 class quat:
@@ -1503,17 +1543,17 @@ def set_jit_enabled(enabled: bool) -> bool:
 
 def set_num_threads(count: int) -> None:
     """
-    Results do not depend on it.
+    Threads that the engine uses from now on, in the whole process. Results do not depend on it. ValueError below 1.
     """
 
 def sgd_update_f32(param: Tensor, learning_rate: float | Tensor) -> None:
     """
-    param -= learning_rate * param.grad, in place. `learning_rate`: a number, or a tensor of one element.
+    param -= learning_rate * param.grad, in place. `learning_rate`: a number, or a tensor of one element. ValueError without a gradient.
     """
 
 def sgd_update_vec3_clipped_f32(param: Tensor, learning_rate: float | Tensor, max_parameter_norm: float, max_gradient_norm: float) -> None:
     """
-    The same for param (n, 3), row by row: a gradient that is not finite counts as zero, a longer one is shortened to max_gradient_norm, then a longer parameter to max_parameter_norm. ValueError for a missing gradient, another shape and limits <= 0.
+    The same for param (n, 3), row by row: a gradient that is not finite counts as zero, a longer one is shortened to max_gradient_norm, then a longer parameter to max_parameter_norm. ValueError for a missing gradient and limits <= 0, ShapeMismatchError for another shape.
     """
 
 def sign(x: Float | float) -> Float:
@@ -1687,7 +1727,7 @@ def tanh(a: Float | float) -> Float:
 
 def tensor(data: typing.Any, *, device: typing.Any = None, requires_grad: bool = False) -> Tensor:
     """
-    Copies anything array-like. float32, unless the data is an array of int32, uint32 or uint8.
+    A new tensor with a copy of anything array-like, of its shape. float32, unless the data is an array of int32, uint32 or uint8. Inside a recording, tensor(x) of a tensor is x.clone(), and a list of tensors is refused: TypeError, as for what is no array of numbers. ValueError for numbers that the type cannot hold.
     """
 
 def to_float(a: Int | int) -> Float:
@@ -2193,7 +2233,9 @@ def where(condition: Mask, a: Float | float, b: Float | float) -> Float:
     """
 
 def zeros(shape: int | collections.abc.Sequence[int], *, dtype: DType = ..., device: typing.Any = None, requires_grad: bool = False) -> Tensor:
-    ...
+    """
+    A new tensor of zeros. `shape`: a number of elements, or up to four extents. device=None: where the engine puts new arrays. TypeError for requires_grad with an integer dtype.
+    """
 
 def zeros_like(tensor: Tensor, *, requires_grad: bool = False) -> Tensor:
     """

@@ -54,7 +54,7 @@ class DiffSemiImplicitSolver(novaphy._core.SolverBase):
 
 class DiffSolverConfig:
     """
-    What DiffSemiImplicitSolver steps. strict=False skips what it can not step and lists it in solver.skipped.
+    What DiffSemiImplicitSolver steps. strict=False skips what it cannot step and lists it in solver.skipped.
     """
     __hash__: typing.ClassVar[None] = None  # type: ignore[assignment]
     enable_contacts: bool
