@@ -22,6 +22,37 @@ TEST_CASE("rotation vectors and angles come back from their quaternions") {
   CHECK(novaphy::length(novaphy::rotation_vector(novaphy::Quatf{0, 0, 0, -1})) == 0);
 }
 
+TEST_CASE("a quaternion a hair longer than one keeps its angles") {
+  const float r = std::sqrt(0.5f) * (1.0f + 1e-6f);
+  for (const float scale : {1.0f, 1.0f + 1e-6f, 1.0f - 1e-6f}) {
+    const novaphy::Vec3f angles = novaphy::quat_to_rpy(novaphy::Quatf{0, r * scale, 0, r * scale});
+    CHECK(std::isfinite(angles.x));
+    CHECK(std::isfinite(angles.z));
+    CHECK(std::abs(angles.y - 1.5707964f) < 2e-3f);
+  }
+}
+
+TEST_CASE("the heading of a body at rest has a finite derivative, and none where its weight is 0") {
+  const Kernel heading =
+      make_indexed_expr_kernel_typed_access_n({.name = "heading",
+                                               .in = {in("v", Row::vec2), in("weight", Row::f32).value()},
+                                               .out = {out("loss", Row::f32)}},
+                                              [](KernelScope& k) {
+                                                const Vec2E v = k.vec2("v");
+                                                k.write("loss", k.f32("weight") * atan2(v.y, v.x));
+                                              });
+  for (const float weight : {0.0f, 1.0f}) {
+    Tensor v = tensor({0, 0}, Shape{1, 2}, true), loss(Shape{1});
+    Tape tape;
+    {
+      const TapeScope scope(tape);
+      launch(heading, {v, weight}, {loss}, 1);
+    }
+    tape.backward(loss);
+    CHECK(gradient(v) == std::vector<float>{0, 0});
+  }
+}
+
 TEST_CASE("derivatives of rotations are right at no rotation and finite at the poles") {
   const auto three = [](const char* name, auto f) {
     return make_indexed_expr_kernel_typed_access_n(

@@ -105,6 +105,8 @@ def test_errors_of_the_users_own_pass_unchanged():
     "def k(x: nova.rows[str]): return x": "k: parameter 'x' has rows of str; known are float, int and nova.vec2, nova.vec3, "
                                           "nova.vec4, nova.quat, nova.transform, nova.spatial, nova.mat22, nova.mat33, "
                                           "nova.ivec2, nova.ivec3, nova.ivec4",
+    f"def k({'a' * 64}: nova.rows[float]): return 1.0": f"k: the name '{'a' * 64}' has more than 63 characters; "
+                                                        "use a shorter one",
     "def k(*x: nova.rows[float]): return x": "k: parameter 'x' must have a name of its own, without *",
 }.items())
 def test_a_parameter_says_how_its_rows_are_reached(source, message):

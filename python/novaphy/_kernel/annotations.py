@@ -105,9 +105,16 @@ def _annotation(function: Callable[..., Any], name: str) -> Any:
     return eval(given, {**captured.builtins, **function.__globals__}, dict(captured.nonlocals))
 
 
+#: Characters of the name of a kernel or a parameter.
+LONGEST_NAME = 63
+
+
 def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """What a function's annotations say. TraceError where one says nothing, or something else."""
     name, out = function.__name__, []
+    for text in (name, *inspect.signature(function).parameters):
+        if len(text.encode()) > LONGEST_NAME:
+            raise TraceError(f"{name}: the name '{text}' has more than {LONGEST_NAME} characters; use a shorter one")
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise TraceError(f"{name}: parameter '{parameter.name}' must have a name of its own, without *")

@@ -178,7 +178,7 @@ class Captured:
         parts = _parts(value) if depth < _DEEPEST else None
         if parts is None:
             self._sees_all = False
-            return type(value)
+            return (type(value),)
         return type(value), tuple(
             (repr(key), self._fingerprint(f"{name}{key}", entry, depth + 1)) for key, entry in parts
         )

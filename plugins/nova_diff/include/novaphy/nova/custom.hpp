@@ -52,7 +52,7 @@ class NOVAPHY_API CustomOperation {
   };
 
   virtual ~CustomOperation();
-  /// What messages and reports call it; at most 31 characters.
+  /// What messages and reports call it; at most 63 characters.
   virtual const char* name() const noexcept = 0;
   virtual void forward(const Forward& call) const = 0;
   virtual void backward(const Backward& call) const = 0;

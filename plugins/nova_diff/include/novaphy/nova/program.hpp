@@ -138,13 +138,13 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-/// A name of at most 31 characters, kept inside the struct.
+/// A name of at most 63 characters, kept inside the struct.
 struct Name {
-  std::array<char, 32> characters{};
+  std::array<char, 64> characters{};
   Name() = default;
   Name(std::string_view text) {
     NOVAPHY_REQUIRE(text.size() < characters.size(), novaphy::ErrorKind::value, "nova: the name '", text,
-                    "' has ", text.size(), " characters, 31 is the most");
+                    "' has ", text.size(), " characters, 63 is the most; use a shorter one");
     std::memcpy(characters.data(), text.data(), text.size());
   }
   Name(const char* text) : Name(std::string_view(text)) {}
