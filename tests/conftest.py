@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from installed_sdk import installed_sdk  # noqa: F401  a fixture
 
 TESTS = Path(__file__).resolve().parent
 

@@ -97,6 +97,7 @@ __all__ = [
     "load_plugin",
     "provenance",
     "scene_hash",
+    "sdk_cmake_dir",
     "set_device",
     "synchronize",
     "version",
@@ -107,6 +108,22 @@ __all__ = [
 def version() -> str:
     """The release, such as "0.1.0"."""
     return __version__
+
+
+def sdk_cmake_dir() -> str:
+    """The folder with NovaPhySDKConfig.cmake, for those who build plugins against this package:
+    `cmake -S . -B build -DNovaPhySDK_DIR=$(python -c "import novaphy; print(novaphy.sdk_cmake_dir())")`.
+    NovaPhyError where the package holds no SDK."""
+    import os
+
+    folders = [os.path.join(folder, "lib", "cmake", "NovaPhySDK") for folder in __path__]
+    for folder in folders:
+        if os.path.exists(os.path.join(folder, "NovaPhySDKConfig.cmake")):
+            return folder
+    raise NovaPhyError(
+        f"novaphy.sdk_cmake_dir: there is no SDK in {', '.join(folders)}; it belongs to an installed package "
+        "(pip install .) or prefix (cmake --install), not to a build folder"
+    )
 
 
 def load_plugin(name: str) -> None:

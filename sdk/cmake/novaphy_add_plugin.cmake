@@ -6,20 +6,16 @@
 #     SOURCES make the module of the plugin's own name. PUBLIC_INCLUDE (default: include, where it exists) is what
 #     a module that links one of this plugin's modules sees.
 #   novaphy_add_module(<plugin> <module> SOURCES ... [LINK ...] [LINK_MODULES ...])
-#     LINK_MODULES: modules whose library this one links; the manifest must require them. Where one of them is not
-#     part of this build the module is left out, and the runtime says at run time what is missing.
+#     LINK_MODULES: modules whose library this one links; the manifest must require them. Where one of them is neither
+#     part of this build nor of the SDK the module is left out, and the runtime says at run time what is missing.
 #
 # Names and versions stand in the manifest alone: the build reads them there, stamps `abi` and `library` into the
 # copy that lies beside the libraries, and refuses a name that does not agree.
 
 set(NOVAPHY_INSTALL_LIBDIR "lib" CACHE STRING
   "Where the runtime library is installed; plugins go to novaphy/plugins below it")
-set(NOVAPHY_INSTALL_BINDIR "bin" CACHE STRING "Where novaphy-host is installed")
-
-# The ABI that this SDK's headers speak, for the stamp.
-file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/../include/novaphy/abi.h" novaphy_abi_lines
-  REGEX "^#define NOVAPHY_ABI_M(AJOR|INOR) ")
-string(REGEX REPLACE ".*MAJOR ([0-9]+).*MINOR ([0-9]+).*" "\\1.\\2" NOVAPHY_ABI "${novaphy_abi_lines}")
+# Where plugins lie in a build folder. The layout is that of an installation, so one relative rpath serves both.
+set(NOVAPHY_PLUGIN_DIR "${CMAKE_BINARY_DIR}/lib/novaphy/plugins" CACHE INTERNAL "Plugins in the build folder")
 
 function(novaphy_add_plugin plugin)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "MANIFEST;DATA;PUBLIC_INCLUDE" "SOURCES;LINK;LINK_MODULES")
@@ -51,6 +47,9 @@ function(novaphy_add_plugin plugin)
   set_property(GLOBAL PROPERTY NOVAPHY_PLUGIN_${plugin}_INCLUDE "${include}")
 
   _novaphy_stamp_manifest(${plugin} "${manifest}" "${json}")
+  if(include)
+    install(DIRECTORY "${include}/" DESTINATION include)
+  endif()
   if(arg_DATA)
     _novaphy_add_data(${plugin} "${arg_DATA}")
   endif()
@@ -70,9 +69,9 @@ function(novaphy_add_module plugin module)
   _novaphy_check_module(${module} "${manifest}" "${arg_LINK_MODULES}")
 
   foreach(required IN LISTS arg_LINK_MODULES)
-    if(NOT TARGET novaphy_${required})
+    if(NOT TARGET NovaPhy::${required})
       message(STATUS
-        "NovaPhy: module '${module}' is not built: it links '${required}', which is not part of this build")
+        "NovaPhy: module '${module}' is not built: it links '${required}', which is part of neither this build nor the SDK")
       return()
     endif()
   endforeach()
@@ -86,12 +85,11 @@ function(novaphy_add_module plugin module)
     target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${include}>")
   endif()
   target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
-  list(TRANSFORM arg_LINK_MODULES PREPEND novaphy_ OUTPUT_VARIABLE module_targets)
-  target_link_libraries(${target} PUBLIC novaphy_runtime ${module_targets} PRIVATE ${arg_LINK})
+  list(TRANSFORM arg_LINK_MODULES PREPEND NovaPhy:: OUTPUT_VARIABLE module_targets)
+  target_link_libraries(${target} PUBLIC NovaPhy::runtime ${module_targets} PRIVATE ${arg_LINK})
   _novaphy_link_rules(${target})
   _novaphy_build_required(${target} ${module} "${manifest}")
 
-  # The build tree has the layout of an installation, so one relative rpath serves both.
   set(rpath "$ORIGIN" "$ORIGIN/../../..")
   foreach(required IN LISTS module_targets)
     get_target_property(required_plugin ${required} NOVAPHY_PLUGIN)
@@ -101,7 +99,19 @@ function(novaphy_add_module plugin module)
   set_target_properties(${target} PROPERTIES
     NOVAPHY_PLUGIN ${plugin} LIBRARY_OUTPUT_DIRECTORY "${NOVAPHY_PLUGIN_DIR}/${plugin}"
     BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${rpath}")
-  install(TARGETS ${target} LIBRARY DESTINATION "${NOVAPHY_INSTALL_LIBDIR}/novaphy/plugins/${plugin}")
+  _novaphy_install_module(${target} ${module} "${include}")
+endfunction()
+
+# Into the folder of its plugin. A module of this project that has public headers is also a target of the SDK.
+function(_novaphy_install_module target module include)
+  get_target_property(plugin ${target} NOVAPHY_PLUGIN)
+  set(export "")
+  if(NOVAPHY_SDK_EXPORT AND include)
+    set(export EXPORT ${NOVAPHY_SDK_EXPORT})
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${module} EXPORT_PROPERTIES NOVAPHY_PLUGIN)
+    set_property(GLOBAL APPEND PROPERTY NOVAPHY_SDK_MODULES ${module})
+  endif()
+  install(TARGETS ${target} ${export} LIBRARY DESTINATION "${NOVAPHY_INSTALL_LIBDIR}/novaphy/plugins/${plugin}")
 endfunction()
 
 # Undefined symbols fail at build time; symbols of static libraries stay private; the library is never unmapped.
@@ -140,10 +150,11 @@ function(_novaphy_stamp_manifest plugin manifest json)
   if(error OR count EQUAL 0)
     message(FATAL_ERROR "${manifest}#/modules: must be an array with at least one module")
   endif()
+  get_target_property(abi NovaPhy::sdk NOVAPHY_ABI)
   math(EXPR last "${count} - 1")
   foreach(index RANGE ${last})
     _novaphy_json(module "${manifest}" "${json}" modules ${index} name)
-    string(JSON json SET "${json}" modules ${index} abi "\"${NOVAPHY_ABI}\"")
+    string(JSON json SET "${json}" modules ${index} abi "\"${abi}\"")
     string(JSON library ERROR_VARIABLE absent GET "${json}" modules ${index} library)
     if(absent)
       string(JSON json SET "${json}" modules ${index} library

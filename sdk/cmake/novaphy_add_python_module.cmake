@@ -65,12 +65,12 @@ function(novaphy_add_python_module plugin extension)
       set(arg_MODULE "${plugin}")
     endif()
   endif()
-  if(NOT TARGET novaphy_${arg_MODULE})
+  if(NOT TARGET NovaPhy::${arg_MODULE})
     message(FATAL_ERROR "novaphy_add_python_module(${plugin} ${extension}): module '${arg_MODULE}' is not built; "
       "call novaphy_add_plugin or novaphy_add_module for it first, or name it with MODULE.")
   endif()
-  novaphy_python_extension(${extension} SOURCES ${arg_SOURCES} LINK novaphy_${arg_MODULE} NovaPhy::runtime ${arg_LINK}
+  novaphy_python_extension(${extension} SOURCES ${arg_SOURCES} LINK NovaPhy::${arg_MODULE} NovaPhy::runtime ${arg_LINK}
     DEFINITIONS "NOVAPHY_PYTHON_PLUGIN_MODULE=\"${arg_MODULE}\"" RPATH "$ORIGIN" "$ORIGIN/../../..")
   set_target_properties(${extension} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${NOVAPHY_PLUGIN_DIR}/${plugin}")
-  install(TARGETS ${extension} LIBRARY DESTINATION "lib/novaphy/plugins/${plugin}")
+  install(TARGETS ${extension} LIBRARY DESTINATION "${NOVAPHY_INSTALL_LIBDIR}/novaphy/plugins/${plugin}")
 endfunction()

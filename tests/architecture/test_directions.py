@@ -35,6 +35,8 @@ def resolve(path, header):
     roots = [path.parent, *map(Path, PUBLIC), Path("runtime/src"), Path("python/src"), Path("tests")]
     if path.parts[0] == "plugins":
         roots[1:1] = [Path(*path.parts[:2]), Path("plugins")]
+    if path.parts[0] == "samples":
+        roots[1:1] = [Path(*path.parts[:2]), Path(*path.parts[:2], "include")]
     roots += sorted(folder.relative_to(ROOT) for folder in (ROOT / "plugins").glob("*/include"))
     for root in roots:
         candidate = (ROOT / root / header).resolve()
@@ -59,6 +61,11 @@ def objection(path, target):
             allowed = {modules()[name][0] for name in closure(modules_of(path))}
             return None if target.parts[1] in allowed else f"no manifest entry requires a module of '{target.parts[1]}'"
         return "a plugin sees public headers, its own files and include/ of plugins that it requires"
+    if layer == "samples":
+        installed = target.parts[:2] in (("sdk", "include"), ("runtime", "include")) or (
+            other == "plugins" and target.parts[2] == "include")
+        own = target.parts[:2] == path.parts[:2]
+        return None if installed or own else "a sample sees its own files and headers that are installed"
     if layer == "python":
         return None if target.parts[:2] != ("runtime", "src") else "the bindings see public headers"
     return None
@@ -164,6 +171,8 @@ def test_every_module_library_of_the_package_stands_in_a_manifest():
     ("plugins/collision/src/x.cpp", "plugins/semi_implicit/include/novaphy/semi_implicit/x.hpp", "requires a module"),
     ("plugins/collision/src/x.cpp", "runtime/src/core/x.hpp", "sees public headers"),
     ("plugins/semi_implicit/src/x.cpp", "plugins/collision/src/x.hpp", "sees public headers"),
+    ("samples/custom_solver/src/x.cpp", "plugins/semi_implicit/src/x.hpp", "headers that are installed"),
+    ("samples/custom_solver/src/x.cpp", "samples/embed_host/src/x.hpp", "headers that are installed"),
     ("python/src/x.cpp", "runtime/src/model/x.hpp", "see public headers"),
 ])
 def test_the_rule_itself_refuses_an_arrow_to_the_right(source, target, word):

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The build under test, installed once a session into a scratch prefix, and projects of third parties built against it.
+
+    def test_it(installed_sdk):
+        built = installed_sdk.build(ROOT / "samples/hello_plugin")
+        assert "hello" in installed_sdk.host("list", plugins=built).stdout
+"""
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from project_tree import ROOT
+
+PLUGINS = "lib/novaphy/plugins"
+
+
+def build_folder():
+    """The build folder that the imported package comes from: a build tree's own package, or what pip builds in."""
+    import novaphy
+
+    for folder in Path(novaphy._core.__file__).resolve().parents:
+        if (folder / "CMakeCache.txt").is_file():
+            return folder
+    return ROOT / "build/release"
+
+
+def cached(folder, name):
+    """A variable of a build folder's cache; None when it has none."""
+    found = re.search(rf"^{name}:\w+=(.+)$", (folder / "CMakeCache.txt").read_text(), re.MULTILINE)
+    return found[1] if found else None
+
+
+def run(*command, folder=None, environment=None, expect=0, timeout=600):
+    """Runs a command and returns it with its output as text; fails with that output unless it ends as expected
+    (expect=None: in any way)."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, cwd=folder,
+                          env=environment, timeout=timeout)
+    if expect is not None and done.returncode != expect:
+        pytest.fail(f"exit code {done.returncode} instead of {expect}: {' '.join(map(str, command))}\n"
+                    f"{done.stdout}\n{done.stderr}", pytrace=False)
+    return done
+
+
+@dataclass
+class Built:
+    """A third party's project: its source, build folder and installation."""
+    source: Path
+    build: Path
+    prefix: Path
+
+    @property
+    def plugins(self):
+        """The folder to search for its installed plugins."""
+        return self.prefix / PLUGINS
+
+
+class InstalledSdk:
+    def __init__(self, prefix, scratch):
+        self.prefix, self.scratch = prefix, scratch
+        self.cmake_dir = prefix / "lib/cmake/NovaPhySDK"
+        self.program = prefix / "bin/novaphy-host"
+        self.number = 0
+        self.built = {}
+        folder = build_folder()
+        self.arguments = [f"-D{name}={value}" for name in
+                          ("CMAKE_C_COMPILER", "CMAKE_CXX_COMPILER", "CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER")
+                          if (value := cached(folder, name))]
+        self.ccache = {}
+        if ccache := cached(folder, "NOVAPHY_CCACHE"):
+            self.arguments += [f"-DCMAKE_{language}_COMPILER_LAUNCHER={ccache}" for language in ("C", "CXX")]
+            self.ccache = {"CCACHE_DIR": run(ccache, "--get-config", "cache_dir").stdout.strip(),
+                           "CCACHE_BASEDIR": str(scratch.parent), "CCACHE_NOHASHDIR": "1"}
+        self.generator = cached(folder, "CMAKE_GENERATOR")
+
+    def environment(self, plugins=(), **values):
+        """This process's environment without what would lead elsewhere: no user folder, no other plugins than those of
+        the SDK and of `plugins`, folders or projects that build() made."""
+        kept = {name: value for name, value in os.environ.items()
+                if not name.startswith(("NOVAPHY_", "XDG_", "LD_", "CMAKE_"))}
+        folders = [item.plugins if isinstance(item, Built) else item
+                   for item in (plugins if isinstance(plugins, (list, tuple)) else [plugins])]
+        home = self.scratch / "home"
+        home.mkdir(exist_ok=True)
+        if folders:
+            kept["NOVAPHY_PLUGIN_PATH"] = ":".join(map(str, folders))
+        return kept | self.ccache | {"HOME": str(home)} | {name: str(value) for name, value in values.items()}
+
+    def configure(self, source, *definitions, expect=0):
+        """(build folder, what CMake said) of `source`; `definitions` as "NAME=value"."""
+        self.number += 1
+        build = self.scratch / f"{Path(source).name}-{self.number}"
+        done = run("cmake", "-S", source, "-B", build, "-G", self.generator, *self.arguments,
+                   "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DPython_EXECUTABLE={sys.executable}",
+                   "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *(f"-D{definition}" for definition in definitions),
+                   environment=self.environment(), expect=expect)
+        return build, done
+
+    def build(self, source, *definitions):
+        """Configures, builds and installs a project against the SDK, once for the same arguments; a Built."""
+        key = (str(source), definitions)
+        if key not in self.built:
+            build, _ = self.configure(source, *definitions)
+            run("cmake", "--build", build, environment=self.environment())
+            prefix = build / "installed"
+            run("cmake", "--install", build, "--prefix", prefix)
+            self.built[key] = Built(Path(source), build, prefix)
+        return self.built[key]
+
+    def host(self, *arguments, plugins=(), expect=0, folder=None, **environment):
+        """Runs the installed novaphy-host."""
+        return run(self.program, *arguments, expect=expect, folder=folder or self.scratch,
+                   environment=self.environment(plugins, **environment))
+
+    def python(self, program, *arguments, plugins=(), expect=0, **environment):
+        """Runs a program in a fresh interpreter, with the package under test."""
+        return run(sys.executable, "-c", program, *arguments, expect=expect, folder=self.scratch,
+                   environment=self.environment(plugins, **environment))
+
+
+@pytest.fixture(scope="session")
+def installed_sdk(tmp_path_factory):
+    """The build under test, installed into a prefix of its own."""
+    scratch = tmp_path_factory.mktemp("sdk")
+    prefix = scratch / "prefix"
+    run("cmake", "--install", build_folder(), "--prefix", prefix)
+    (scratch / "builds").mkdir()
+    return InstalledSdk(prefix, scratch / "builds")
