@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers module `semi_implicit_diff`.
+#include "novaphy/json_options.hpp"
 #include "novaphy/plugin.hpp"
 #include "novaphy/semi_implicit/diff_semi_implicit_solver.hpp"
-#include "src/json_options.hpp"
 
 namespace {
 
@@ -10,7 +10,7 @@ using namespace novaphy;
 
 DiffSolverConfig config_from(std::string_view json) {
   DiffSolverConfig config;
-  semi_implicit::JsonOptions options(json, "semi_implicit_diff");
+  JsonOptions options(json, "semi_implicit_diff");
   options.read("angular_damping", config.angular_damping);
   options.read("friction_smoothing", config.friction_smoothing);
   options.read("friction_law", config.friction_law);
