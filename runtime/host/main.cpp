@@ -49,13 +49,14 @@ int run(int argc, char** argv) {
   const std::map<std::string, Action> verbs = {{"list", add_list(app, common)},
                                                {"why", add_why(app, common)},
                                                {"run", add_run(app, common)},
-                                               {"manifest-schema", add_manifest_schema(app, common)}};
+                                               {"manifest-schema", add_manifest_schema(app, common)},
+                                               {"errors", add_errors(app, common)}};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (argc > 1 && argv[1][0] != '-' && !verbs.contains(argv[1]))
       throw Exit{kUsage,
-                 std::string("no verb '") + argv[1] + "'; there are: list, why, run, manifest-schema"};
+                 std::string("no verb '") + argv[1] + "'; there are: list, why, run, manifest-schema, errors"};
     return app.exit(error) == 0 ? kOk : kUsage;
   }
   const std::string verb = app.get_subcommands().front()->get_name();

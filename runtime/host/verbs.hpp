@@ -44,5 +44,6 @@ Action add_list(CLI::App& app, const Common& common);
 Action add_why(CLI::App& app, const Common& common);
 Action add_run(CLI::App& app, const Common& common);
 Action add_manifest_schema(CLI::App& app, const Common& common);
+Action add_errors(CLI::App& app, const Common& common);
 
 }  // namespace novaphy::host

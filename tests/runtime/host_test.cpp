@@ -145,6 +145,19 @@ TEST_CASE("list --json is valid where a path is no UTF-8") {
   CHECK(seen);
 }
 
+TEST_CASE("errors prints the page of all codes, or what one of them means") {
+  CHECK(test::run_host("errors").out ==
+        test::read_text(test::fs::path(NOVAPHY_SOURCE_DIR) / "sdk/docs/errors.md"));
+  const test::HostResult one = test::run_host("errors NP103");
+  CHECK(one.code == 0);
+  CHECK(one.out ==
+        "NP103: not an object\nThe manifest's outermost value is no JSON object.\n"
+        "Put everything into one pair of braces.\n");
+  const test::HostResult none = test::run_host("errors NP13");
+  CHECK(none.code == 2);
+  CHECK(none.err == "novaphy-host: no error code 'NP13'; did you mean 'NP103'?\n");
+}
+
 TEST_CASE("a demo that does not exist is NP408 with the nearest one") {
   const HostResult r = run_host("run halvin --log off --plugins good,tiny_demo");
   CHECK(r.code == 2);
@@ -197,7 +210,7 @@ TEST_CASE("mistakes of usage are code 2") {
   CHECK(run_host("list --no-such-flag").code == 2);
   const HostResult verb = run_host("lst");
   CHECK(verb.code == 2);
-  CHECK(verb.err == "novaphy-host: no verb 'lst'; there are: list, why, run, manifest-schema\n");
+  CHECK(verb.err == "novaphy-host: no verb 'lst'; there are: list, why, run, manifest-schema, errors\n");
   const HostResult setting = run_host("run halving --set start");
   CHECK(setting.code == 2);
   CHECK(setting.err == "novaphy-host: --set start: write --set NAME=VALUE\n");

@@ -38,6 +38,7 @@ struct TextRule {
   bool (*holds)(std::string_view text);
   std::string (*message)(const std::string& text);  ///< what is wrong with this text
   const char* pattern;                              ///< the same rule for the JSON schema; may allow more
+  const char* words;                                ///< the same rule for the page of the format
 };
 
 struct Field;
@@ -53,6 +54,7 @@ struct Field {
   const Fields* inner = nullptr;
   const TextRule* name_rule = nullptr;  ///< of the keys of a ..._by_name object
   bool stamped = false;                 ///< written by the build
+  const char* fallback = "";            ///< what holds when the key is absent, as JSON
 };
 
 /// The codes under which problems are reported.
@@ -67,5 +69,8 @@ void check_fields(const nlohmann::json& object, const Fields& fields, const Fiel
 
 /// The JSON schema of an object with these fields.
 nlohmann::json schema_of(const Fields& fields);
+
+/// A Markdown table of these fields and, below it, one for every object inside them, headed by its key.
+std::string markdown_of(const Fields& fields);
 
 }  // namespace novaphy

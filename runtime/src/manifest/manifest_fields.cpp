@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of a manifest's keys, and the JSON schema that it makes.
+// The table of a manifest's keys: it validates, and makes the JSON schema and the documentation.
 #include <algorithm>
 #include <filesystem>
 
@@ -68,142 +68,156 @@ std::string range_message(const std::string& text) {
 
 const TextRule kName{"NP109", holds_name,
                      [](const std::string& t) { return "'" + t + "' must match [a-z][a-z0-9_]{1,31}"; },
-                     "^[a-z][a-z0-9_]{1,31}$"};
+                     "^[a-z][a-z0-9_]{1,31}$", "`[a-z][a-z0-9_]{1,31}`"};
 const TextRule kVersion{
     "NP111", [](std::string_view t) { return parse_version(t).has_value(); },
     [](const std::string& t) { return "'" + t + "' is not a version; write 'MAJOR.MINOR.PATCH'"; },
-    "^[0-9]+\\.[0-9]+\\.[0-9]+$"};
+    "^[0-9]+\\.[0-9]+\\.[0-9]+$", "`MAJOR.MINOR.PATCH`"};
 const TextRule kRange{"NP111", [](std::string_view t) { return parse_range(t).has_value(); }, range_message,
-                      "^(\\*|( *(>=|>|<=|<|=)[0-9]+(\\.[0-9]+){0,2})+ *)$"};
+                      "^(\\*|( *(>=|>|<=|<|=)[0-9]+(\\.[0-9]+){0,2})+ *)$", "range, see below"};
 const TextRule kAbi{"NP111", holds_abi,
                     [](const std::string& t) { return "'" + t + "' is not an ABI; write 'MAJOR.MINOR'"; },
-                    "^[0-9]+\\.[0-9]+$"};
+                    "^[0-9]+\\.[0-9]+$", "`MAJOR.MINOR`"};
 const TextRule kPath{"NP113", holds_path,
                      [](const std::string& t) {
                        return t.empty()        ? "must not be empty"
                               : has_control(t) ? "'" + t + "' holds a control character"
                                                : "'" + t + "' leaves the plugin's folder";
                      },
-                     "^[^/].*$"};
+                     "^[^/].*$", "relative, inside the plugin's folder"};
 const TextRule kInterface{"NP114", holds_interface,
                           [](const std::string& t) { return "'" + t + "' must be 'dotted.Name/INTEGER'"; },
-                          "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)+/[0-9]+$"};
+                          "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)+/[0-9]+$",
+                          "`dotted.Name/INTEGER`"};
 const TextRule kOneLine{"NP107", [](std::string_view t) { return !has_control(t); },
                         [](const std::string& t) {
                           return std::string(t.find('\n') == std::string::npos
                                                  ? "must hold no control characters"
                                                  : "must be one line");
                         },
-                        "^[^\\u0000-\\u001f\\u007f]*$"};
+                        "^[^\\u0000-\\u001f\\u007f]*$", "one line"};
 const TextRule kPythonModule{
     "NP109", holds_dotted,
     [](const std::string& t) { return "'" + t + "' is not the name of a Python module"; },
-    "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$"};
+    "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$", "dotted Python name"};
 const TextRule kIdentifier{
     "NP109", holds_identifier,
     [](const std::string& t) { return "'" + t + "' must match [A-Za-z_][A-Za-z0-9_]*"; },
-    "^[A-Za-z_][A-Za-z0-9_]*$"};
+    "^[A-Za-z_][A-Za-z0-9_]*$", "identifier"};
 
 const Fields& provides_fields() {
   static const Fields fields = {
-      {"interface", Kind::string, "id of the interface, such as novaphy.ISolverFactory/1", true, &kInterface},
-      {"name", Kind::string, "name under which the object is found", true, &kOneLine},
-      {"summary", Kind::string, "one line for lists", false, &kOneLine},
-      {"devices", Kind::strings, "devices on which it runs", false, &kOneLine},
+      {.key = "interface",
+       .kind = Kind::string,
+       .doc = "id of the interface, such as novaphy.ISolverFactory/1",
+       .required = true,
+       .rule = &kInterface},
+      {.key = "name",
+       .kind = Kind::string,
+       .doc = "name under which the object is found; (interface, name) is unique over all plugins",
+       .required = true,
+       .rule = &kOneLine},
+      {.key = "summary", .kind = Kind::string, .doc = "one line for lists", .rule = &kOneLine},
+      {.key = "devices", .kind = Kind::strings, .doc = "devices on which it runs", .rule = &kOneLine},
   };
   return fields;
 }
 
 const Fields& python_fields() {
   static const Fields fields = {
-      {"module", Kind::string, "extension module, beside the library or importable", true, &kPythonModule},
-      {"exports",
-       Kind::strings_by_name,
-       "public module -> names that it takes from the extension",
-       true,
-       &kIdentifier,
-       {},
-       nullptr,
-       &kPythonModule},
+      {.key = "module",
+       .kind = Kind::string,
+       .doc = "extension module, beside the library or importable",
+       .required = true,
+       .rule = &kPythonModule},
+      {.key = "exports",
+       .kind = Kind::strings_by_name,
+       .doc = "public module -> names that it takes from the extension",
+       .required = true,
+       .rule = &kIdentifier,
+       .name_rule = &kPythonModule},
   };
   return fields;
 }
 
 const Fields& module_fields() {
   static const Fields fields = {
-      {"name", Kind::string, "unique over all plugins; the library's own name", true, &kName},
-      {"library",
-       Kind::string,
-       "the library, relative to the manifest; written by the build",
-       true,
-       &kPath,
-       {},
-       nullptr,
-       nullptr,
-       true},
-      {"abi",
-       Kind::string,
-       "plugin ABI for which the library is built; written by the build",
-       true,
-       &kAbi,
-       {},
-       nullptr,
-       nullptr,
-       true},
-      {"requires",
-       Kind::text_by_name,
-       "modules that must load first, with their versions",
-       false,
-       &kRange,
-       {},
-       nullptr,
-       &kName},
-      {"optional",
-       Kind::text_by_name,
-       "modules that load first where they are present and healthy",
-       false,
-       &kRange,
-       {},
-       nullptr,
-       &kName},
-      {"conflicts", Kind::strings, "modules that cannot be enabled together with this one", false, &kName},
-      {"phase",
-       Kind::string,
-       "order of loading: device backends first, viewers and demos late",
-       false,
-       nullptr,
-       {"device", "default", "late"}},
-      {"load",
-       Kind::string,
-       "lazy: when something that it provides is first asked for",
-       false,
-       nullptr,
-       {"startup", "lazy"}},
-      {"provides",
-       Kind::objects,
-       "objects that the module publishes when it loads",
-       false,
-       nullptr,
-       {},
-       &provides_fields()},
-      {"python", Kind::object, "the Python extension of this module", false, nullptr, {}, &python_fields()},
+      {.key = "name",
+       .kind = Kind::string,
+       .doc = "unique over all plugins; the library's own name",
+       .required = true,
+       .rule = &kName},
+      {.key = "library",
+       .kind = Kind::string,
+       .doc = "the library, relative to the manifest; written by the build",
+       .required = true,
+       .rule = &kPath,
+       .stamped = true},
+      {.key = "abi",
+       .kind = Kind::string,
+       .doc = "plugin ABI for which the library is built; written by the build",
+       .required = true,
+       .rule = &kAbi,
+       .stamped = true},
+      {.key = "requires",
+       .kind = Kind::text_by_name,
+       .doc = "modules that must load first, with their versions",
+       .rule = &kRange,
+       .name_rule = &kName,
+       .fallback = "{}"},
+      {.key = "optional",
+       .kind = Kind::text_by_name,
+       .doc = "modules that load first where they are present and healthy",
+       .rule = &kRange,
+       .name_rule = &kName,
+       .fallback = "{}"},
+      {.key = "conflicts",
+       .kind = Kind::strings,
+       .doc = "modules that cannot be enabled together with this one",
+       .rule = &kName,
+       .fallback = "[]"},
+      {.key = "phase",
+       .kind = Kind::string,
+       .doc = "order of loading: device backends first, viewers and demos late",
+       .choices = {"device", "default", "late"},
+       .fallback = "\"default\""},
+      {.key = "load",
+       .kind = Kind::string,
+       .doc = "lazy: when something that it provides is first asked for",
+       .choices = {"startup", "lazy"},
+       .fallback = "\"lazy\""},
+      {.key = "provides",
+       .kind = Kind::objects,
+       .doc = "objects that the module publishes when it loads",
+       .inner = &provides_fields(),
+       .fallback = "[]"},
+      {.key = "python",
+       .kind = Kind::object,
+       .doc = "the Python extension of this module",
+       .inner = &python_fields()},
   };
   return fields;
 }
 
 const Fields& option_fields() {
   static const Fields fields = {
-      {"type",
-       Kind::string,
-       "what the option's value is",
-       true,
-       nullptr,
-       {"boolean", "integer", "number", "string", "array-of-string"}},
-      {"default", Kind::value, "value where the host says nothing", true},
-      {"min", Kind::number, "smallest number allowed"},
-      {"max", Kind::number, "largest number allowed"},
-      {"enum", Kind::values, "values allowed"},
-      {"doc", Kind::string, "one line of documentation with the unit", true, &kOneLine},
+      {.key = "type",
+       .kind = Kind::string,
+       .doc = "what the option's value is",
+       .required = true,
+       .choices = {"boolean", "integer", "number", "string", "array-of-string"}},
+      {.key = "default",
+       .kind = Kind::value,
+       .doc = "value where the host says nothing; it fits the rest of the description",
+       .required = true},
+      {.key = "min", .kind = Kind::number, .doc = "smallest number allowed"},
+      {.key = "max", .kind = Kind::number, .doc = "largest number allowed"},
+      {.key = "enum", .kind = Kind::values, .doc = "values allowed"},
+      {.key = "doc",
+       .kind = Kind::string,
+       .doc = "one line of documentation with the unit",
+       .required = true,
+       .rule = &kOneLine},
   };
   return fields;
 }
@@ -212,27 +226,51 @@ const Fields& option_fields() {
 
 const Fields& manifest_fields() {
   static const Fields fields = {
-      {"schema", Kind::integer, "version of this format: 1", true},
-      {"name", Kind::string, "the plugin's name; equals the file's stem and its folder", true, &kName},
-      {"version", Kind::string, "MAJOR.MINOR.PATCH of the plugin", true, &kVersion},
-      {"title", Kind::string, "one line for lists", false, &kOneLine},
-      {"description", Kind::string, "one line", false, &kOneLine},
-      {"license", Kind::string, "SPDX expression", false, &kOneLine},
-      {"homepage", Kind::string, "URL", false, &kOneLine},
-      {"authors", Kind::strings, "names", false, &kOneLine},
-      {"runtime", Kind::string, "NovaPhy releases with which it works", false, &kRange},
-      {"enabled", Kind::boolean, "whether it is used when the host configuration is silent"},
-      {"platforms", Kind::strings, "such as linux-x86_64; none means any", false, &kOneLine},
-      {"modules", Kind::objects, "the libraries of the plugin", true, nullptr, {}, &module_fields()},
-      {"config",
-       Kind::object_by_name,
-       "options that the host may set",
-       false,
-       nullptr,
-       {},
-       &option_fields(),
-       &kIdentifier},
-      {"data", Kind::string, "folder of assets, relative to the manifest", false, &kPath},
+      {.key = "schema", .kind = Kind::integer, .doc = "version of this format: 1", .required = true},
+      {.key = "name",
+       .kind = Kind::string,
+       .doc = "the plugin's name; equals the file's stem and its folder",
+       .required = true,
+       .rule = &kName},
+      {.key = "version",
+       .kind = Kind::string,
+       .doc = "MAJOR.MINOR.PATCH of the plugin",
+       .required = true,
+       .rule = &kVersion},
+      {.key = "title", .kind = Kind::string, .doc = "one line for lists", .rule = &kOneLine},
+      {.key = "description", .kind = Kind::string, .doc = "one line", .rule = &kOneLine},
+      {.key = "license", .kind = Kind::string, .doc = "SPDX expression", .rule = &kOneLine},
+      {.key = "homepage", .kind = Kind::string, .doc = "URL", .rule = &kOneLine},
+      {.key = "authors", .kind = Kind::strings, .doc = "names", .rule = &kOneLine},
+      {.key = "runtime",
+       .kind = Kind::string,
+       .doc = "NovaPhy releases with which it works",
+       .rule = &kRange,
+       .fallback = "\"*\""},
+      {.key = "enabled",
+       .kind = Kind::boolean,
+       .doc = "whether it is used when the host configuration is silent",
+       .fallback = "true"},
+      {.key = "platforms",
+       .kind = Kind::strings,
+       .doc = "such as linux-x86_64; none means any",
+       .rule = &kOneLine,
+       .fallback = "[]"},
+      {.key = "modules",
+       .kind = Kind::objects,
+       .doc = "the libraries of the plugin, 1 to 100; one that is alone has the plugin's name",
+       .required = true,
+       .inner = &module_fields()},
+      {.key = "config",
+       .kind = Kind::object_by_name,
+       .doc = "options that the host may set",
+       .inner = &option_fields(),
+       .name_rule = &kIdentifier,
+       .fallback = "{}"},
+      {.key = "data",
+       .kind = Kind::string,
+       .doc = "folder of assets, relative to the manifest",
+       .rule = &kPath},
   };
   return fields;
 }

@@ -18,37 +18,6 @@ namespace fs = std::filesystem;
 constexpr JsonTextCodes kTextCodes{"NP401", "NP401", "NP401", "NP401", "NP401"};
 constexpr FieldCodes kFieldCodes{"NP402", "NP403", "NP403", "NP403"};
 
-const Fields& entry_fields() {
-  static const Fields fields = {
-      {"name", Kind::string, "plugin or module", true},
-      {"required", Kind::boolean, "false: its failure is a note"},
-  };
-  return fields;
-}
-
-const Fields& host_fields() {
-  static const Fields fields = {
-      {"schema", Kind::integer, "version of this format: 1"},
-      {"plugins",
-       Kind::names_or_objects,
-       "exactly these and what they require",
-       false,
-       nullptr,
-       {},
-       &entry_fields()},
-      {"disable", Kind::strings, "plugins or modules that must not load"},
-      {"paths", Kind::strings, "folders with plugins, relative to this file"},
-      {"on_error",
-       Kind::string,
-       "what a required plugin's failure does",
-       false,
-       nullptr,
-       {"fail", "continue"}},
-      {"config", Kind::values_by_name, "plugin -> option -> value"},
-  };
-  return fields;
-}
-
 void append(std::vector<PluginProblem>& to, Problems from) {
   for (PluginProblem& problem : from.take()) to.push_back(std::move(problem));
 }
@@ -161,7 +130,7 @@ HostConfig read_host_config(const RuntimeOptions& options, std::vector<PluginPro
     Problems problems(file.string());
     const json root = read_json_file(file, kTextCodes, problems);
     if (root.is_object()) {
-      check_fields(root, host_fields(), kFieldCodes, "", problems);
+      check_fields(root, host_config_fields(), kFieldCodes, "", problems);
       if (problems.empty() && root.value("schema", 1) != 1)
         problems.add("NP403", "/schema", "must be 1, is " + root.at("schema").dump());
     }

@@ -14,6 +14,8 @@
 
 namespace novaphy {
 
+inline constexpr int kHostConfigSchema = 1;
+
 /// A plugin or module that a list of the host names, and where ("FILE#/disable/0" or "command line").
 struct HostEntry {
   std::string name, path, pointer;
@@ -34,6 +36,9 @@ struct HostConfig {
   };
   std::vector<Options> options;
 };
+
+/// The keys of novaphy.host.json.
+const Fields& host_config_fields();
 
 /// Reads the file of the options (if any) and joins what the options themselves say; the latter wins.
 /// Problems (NP401 to NP403) go to `problems`.
