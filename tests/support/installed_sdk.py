@@ -85,6 +85,8 @@ class InstalledSdk:
                    for item in (plugins if isinstance(plugins, (list, tuple)) else [plugins])]
         home = self.scratch / "home"
         home.mkdir(exist_ok=True)
+        if path := kept.get("PYTHONPATH"):  # the programs run in another folder
+            kept["PYTHONPATH"] = ":".join(map(os.path.abspath, path.split(":")))
         if folders:
             kept["NOVAPHY_PLUGIN_PATH"] = ":".join(map(str, folders))
         return kept | self.ccache | {"HOME": str(home)} | {name: str(value) for name, value in values.items()}
