@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from project_tree import ROOT
 
 # n particles in a row along x, one metre apart, each tied to the next; prints what `measure` returns as JSON
 SCENE = """
@@ -41,7 +40,7 @@ def lengths(state):
 @pytest.fixture(scope="module")
 def measure(installed_sdk):
     """Runs a program after SCENE and returns what it leaves in `result`."""
-    built = installed_sdk.build(ROOT / "samples/custom_solver", "CMAKE_CXX_FLAGS=-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror")
+    built = installed_sdk.sample("custom_solver")
 
     def run(program, **environment):
         done = installed_sdk.python(f"{SCENE}\n{program}\nprint(json.dumps(result))", plugins=built, **environment)
@@ -138,6 +137,28 @@ result = values[0] == values[1]
     assert result is True
 
 
+def test_what_falls_on_the_ground_stays_on_it(measure):
+    result = measure("""
+builder = novaphy.ModelBuilder()
+for i in range(3):
+    builder.add_particle(pos=(0.5 * i, 0, 0.4), vel=(1, 0, 0), mass=1.0, radius=0.1)
+builder.add_spring(0, 1, ke=100.0, kd=0.0, control=0.0)
+builder.add_ground_plane()
+model = builder.finalize()
+solver, pipeline = novaphy.solvers.SolverPBD(model), novaphy.CollisionPipeline(model)
+contacts, state, other = pipeline.contacts(), model.state(), model.state()
+for _ in range(200):
+    state.clear_forces()
+    pipeline.collide(state, contacts)
+    solver.step(state, other, None, contacts, 0.005)
+    state, other = other, state
+result = [state.particle_q.numpy().tolist(), other.particle_f.numpy().tolist()]
+""")
+    for x, (position, force) in enumerate(zip(*result)):
+        assert position == pytest.approx([0.5 * x + 1.0, 0, 0.1], abs=1e-4)  # no friction: it slides on
+        assert force == pytest.approx([0, 0, 9.81], rel=1e-3, abs=1e-3)      # what the ground bears
+
+
 def test_options_come_from_the_host_and_are_checked_against_the_manifest(measure):
     result = measure("""
 novaphy.plugins.configure(config={"acme_pbd": {"iterations": 7, "stiffness": "springs"}})
@@ -164,6 +185,8 @@ WRONG = {
     "solver.step(model.state(), model.state(), None, None, 0.0)": "SolverPBD.step: dt is 0; give a positive time in s",
     "solver.step(chain(3)[0].state(), model.state(), None, None, 0.1)":
         "SolverPBD.step: a state has 3 particles, the model has 2; take it from this model's state()",
+    "solver.step(model.state(), model.state(), None, novaphy.CollisionPipeline(chain(3)[0]).contacts(), 0.1)":
+        "SolverPBD.step: contacts were made for another model; take them from a pipeline of this one",
     "novaphy.solvers.SolverPBD(None)": "SolverPBD: model wants a novaphy.Model, got None",
     "novaphy.solvers.SolverPBD(cloth())":
         "SolverPBD: the model has 2 triangles, which this solver does not step; it steps particles and springs",

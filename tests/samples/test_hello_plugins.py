@@ -11,7 +11,7 @@ from readme_commands import commands
 
 @pytest.fixture(scope="module")
 def hello(installed_sdk):
-    return installed_sdk.build(ROOT / "samples/hello_plugin")
+    return installed_sdk.sample("hello_plugin")
 
 
 def test_the_stone_learns_to_land_on_the_mark(installed_sdk, hello):
@@ -38,7 +38,7 @@ def shows_the_c_plugin(installed_sdk, plugins):
 
 
 def test_the_c_plugin_builds_without_a_cpp_compiler_and_loads(installed_sdk):
-    built = installed_sdk.build(ROOT / "samples/hello_c_plugin")
+    built = installed_sdk.sample("hello_c_plugin")
     assert "CMAKE_CXX_COMPILER_ID" not in (built.build / "CMakeCache.txt").read_text()
     assert not list((built.build / "CMakeFiles").glob("*/CMakeCXXCompiler.cmake"))
     shows_the_c_plugin(installed_sdk, built)

@@ -2,11 +2,12 @@
 """The build under test, installed once a session into a scratch prefix, and projects of third parties built against it.
 
     def test_it(installed_sdk):
-        built = installed_sdk.build(ROOT / "samples/hello_plugin")
+        built = installed_sdk.sample("hello_plugin")
         assert "hello" in installed_sdk.host("list", plugins=built).stdout
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ import pytest
 from project_tree import ROOT
 
 PLUGINS = "lib/novaphy/plugins"
+# samples are clean under these, with any compiler
+WARNINGS = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 
 
 def build_folder():
@@ -111,6 +114,13 @@ class InstalledSdk:
             run("cmake", "--install", build, "--prefix", prefix)
             self.built[key] = Built(Path(source), build, prefix)
         return self.built[key]
+
+    def sample(self, name):
+        """A folder below samples/, copied out of the checkout and built with warnings as errors."""
+        source = self.scratch / "sources" / name
+        if not source.exists():
+            shutil.copytree(ROOT / "samples" / name, source)
+        return self.build(source, f"CMAKE_C_FLAGS={WARNINGS}", f"CMAKE_CXX_FLAGS={WARNINGS}")
 
     def host(self, *arguments, plugins=(), expect=0, folder=None, **environment):
         """Runs the installed novaphy-host."""

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step: free flight, then sweeps that move the ends of each spring to where its length is right.
+// One step: free flight, then sweeps that move the ends of each spring to where its
+// length is right, and particles out of shapes.
 #include "acme_pbd/solver_pbd.hpp"
 
 #include <cmath>
@@ -75,14 +76,18 @@ void SolverPBD::step(novaphy::SimState& state_in, novaphy::SimState& state_out, 
   novaphy::refuse_in_capture("SolverPBD.step (supports_graph_capture is False)");
   NOVAPHY_REQUIRE(dt > 0.0f && std::isfinite(dt), ErrorKind::value, "SolverPBD.step: dt is ", dt,
                   "; give a positive time in s");
-  NOVAPHY_REQUIRE(contacts == nullptr || contacts->soft_contacts_used() == 0, ErrorKind::unsupported_feature,
-                  "SolverPBD.step: this solver knows no contacts; pass contacts=None");
+  NOVAPHY_REQUIRE(contacts == nullptr || contacts->particle_count == model_->particle_count, ErrorKind::shape_mismatch,
+                  "SolverPBD.step: contacts were made for another model; take them from a pipeline of this one");
   for (const novaphy::SimState* state : {&state_in, &state_out})
     NOVAPHY_REQUIRE(state->particle_count() == model_->particle_count, ErrorKind::shape_mismatch,
                     "SolverPBD.step: a state has ", state->particle_count(), " particles, the model has ",
                     model_->particle_count, "; take it from this model's state()");
   predict(state_in, dt);
-  project(dt);
+  multiplier_.assign(multiplier_.size(), 0.0f);
+  for (std::int32_t sweep = 0; sweep < config_.iterations; ++sweep) {
+    project_springs(dt);
+    if (contacts != nullptr) project_contacts(*contacts);
+  }
   finish(state_in, state_out, dt);
   // a tape that is open on this thread then refuses to take these values for constants
   for (novaphy::DeviceArray* array : {&state_out.particle_q, &state_out.particle_qd, &state_in.particle_f})
@@ -107,24 +112,32 @@ void SolverPBD::predict(const novaphy::SimState& state_in, float dt) {
   }
 }
 
-void SolverPBD::project(float dt) {
+void SolverPBD::project_springs(float dt) {
   const auto ends = model_->spring_indices.read<std::int32_t>();
   const auto rest = model_->spring_rest_length.read<float>(), stiffness = model_->spring_stiffness.read<float>();
-  multiplier_.assign(multiplier_.size(), 0.0f);
-  for (std::int32_t sweep = 0; sweep < config_.iterations; ++sweep) {
-    for (std::size_t s = 0; s < rest.size(); ++s) {
-      const auto i = static_cast<std::size_t>(ends[2 * s]), j = static_cast<std::size_t>(ends[2 * s + 1]);
-      const float compliance = config_.rigid ? 0.0f : 1.0f / (stiffness[s] * dt * dt);
-      const Vec3f between = (start_[i] - start_[j]) + (moved_[i] - moved_[j]);
-      const float length = novaphy::length(between), weights = weight_[i] + weight_[j] + compliance;
-      if (weights == 0.0f || length == 0.0f || !std::isfinite(compliance)) continue;
-      // equation 18 of the paper
-      const float change = -(length - rest[s] + compliance * multiplier_[s]) / weights;
-      multiplier_[s] += change;
-      const Vec3f pull = between * (change / length);
-      moved_[i] = moved_[i] + pull * weight_[i];
-      moved_[j] = moved_[j] - pull * weight_[j];
-    }
+  for (std::size_t s = 0; s < rest.size(); ++s) {
+    const auto i = static_cast<std::size_t>(ends[2 * s]), j = static_cast<std::size_t>(ends[2 * s + 1]);
+    const float compliance = config_.rigid ? 0.0f : 1.0f / (stiffness[s] * dt * dt);
+    const Vec3f between = (start_[i] - start_[j]) + (moved_[i] - moved_[j]);
+    const float length = novaphy::length(between), weights = weight_[i] + weight_[j] + compliance;
+    if (weights == 0.0f || length == 0.0f || !std::isfinite(compliance)) continue;
+    // equation 18 of the paper
+    const float change = -(length - rest[s] + compliance * multiplier_[s]) / weights;
+    multiplier_[s] += change;
+    const Vec3f pull = between * (change / length);
+    moved_[i] = moved_[i] + pull * weight_[i];
+    moved_[j] = moved_[j] - pull * weight_[j];
+  }
+}
+
+void SolverPBD::project_contacts(const novaphy::Contacts& contacts) {
+  const auto particle = contacts.soft_contact_particle.read<std::int32_t>();
+  const auto point = contacts.soft_contact_body_pos.read<Vec3f>(), normal = contacts.soft_contact_normal.read<Vec3f>();
+  const auto radius = model_->particle_radius.read<float>();
+  for (std::size_t k = 0; k < static_cast<std::size_t>(contacts.soft_contacts_used()); ++k) {
+    const auto p = static_cast<std::size_t>(particle[k]);
+    const float gap = novaphy::dot(start_[p] + moved_[p] - point[k], normal[k]) - radius[p];
+    if (gap < 0.0f && weight_[p] > 0.0f) moved_[p] = moved_[p] - normal[k] * gap;
   }
 }
 
@@ -137,7 +150,7 @@ void SolverPBD::finish(novaphy::SimState& state_in, novaphy::SimState& state_out
     qd[p] = free_velocity_[p];
     if (weight_[p] == 0.0f) continue;
     qd[p] = moved_[p] * (kept / dt);
-    total[p] = total[p] + (qd[p] - free_velocity_[p]) * (1.0f / (weight_[p] * dt));  // of springs and damping
+    total[p] = total[p] + (qd[p] - free_velocity_[p]) * (1.0f / (weight_[p] * dt));  // of all but free flight
   }
 }
 

@@ -28,7 +28,7 @@ NOVAPHY_API const PbdConfig& configured();
 /// `json`, an object with any of the plugin's options, over `defaults`. Throws Error(value) or Error(parse).
 NOVAPHY_API PbdConfig read_config(std::string_view json, const PbdConfig& defaults);
 
-/// Steps particles and springs, in the order of the springs, so that results depend on nothing else. A step may be
+/// Steps particles and springs, in the order of springs and contacts, so that results depend on nothing else. A step may be
 /// done in place.
 class NOVAPHY_API SolverPBD final : public novaphy::ISolver {
  public:
@@ -37,7 +37,7 @@ class NOVAPHY_API SolverPBD final : public novaphy::ISolver {
   explicit SolverPBD(std::shared_ptr<novaphy::Model> model, const PbdConfig& config = configured());
   ~SolverPBD() override;
 
-  /// Contacts must be null or without records: this solver has none.
+  /// Contacts without friction keep particles out of the fixed shapes; null = no contacts.
   void step(novaphy::SimState& state_in, novaphy::SimState& state_out, const novaphy::Control* control,
             const novaphy::Contacts* contacts, float dt) override;
   const char* name() const noexcept override { return "acme_pbd"; }
@@ -46,7 +46,8 @@ class NOVAPHY_API SolverPBD final : public novaphy::ISolver {
 
  private:
   void predict(const novaphy::SimState& state_in, float dt);
-  void project(float dt);
+  void project_springs(float dt);
+  void project_contacts(const novaphy::Contacts& contacts);
   void finish(novaphy::SimState& state_in, novaphy::SimState& state_out, float dt);
 
   std::shared_ptr<novaphy::Model> model_;
