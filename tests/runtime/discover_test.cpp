@@ -3,9 +3,12 @@
 #include "resolve/discover.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
-#include "platform/files.hpp"
+#include <cstdio>
+
+#include "platform/process.hpp"
 #include "scratch_folder.hpp"
 
 using namespace novaphy;
@@ -120,41 +123,53 @@ TEST_CASE("a manifest whose folder has another name is refused and not passed ov
                                      "#/name: is 'vbd', the folder is 'vbd-1.0'; make them equal");
 }
 
-TEST_CASE("NP118: what everyone may write is refused, unless its folder is allowed; a group is only noted") {
+TEST_CASE("safe: only the folder beside the runtime is searched, and that is said") {
   const test::ScratchFolder folder;
-  const fs::path manifest = folder.write_plugin("open");
-  const test::WithEnvironment data("XDG_DATA_HOME", "/nonexistent"),
+  const fs::path manifest = folder.write_plugin("good");
+  const test::WithEnvironment data("XDG_DATA_HOME", folder.str("data")),
       path("NOVAPHY_PLUGIN_PATH", folder.str());
-  fs::permissions(manifest, static_cast<fs::perms>(0666));
-  CHECK(lines(discover({}, {}).files.at(0)) ==
-        "NP118 " + manifest.string() +
-            ": may be written by everyone (mode 0666); chmod o-w, or pass --allow-writable DIR");
-  RuntimeOptions allowing;
-  allowing.allow_writable = {folder.str()};
-  CHECK(lines(discover(allowing, {}).files.at(0)) == "");
-  allowing.allow_writable = {folder.str("op")};
-  CHECK(lines(discover(allowing, {}).files.at(0)) != "");
-
-  fs::permissions(manifest, static_cast<fs::perms>(0664));
-  const Discovery group = discover({}, {});
-  CHECK(lines(group.files.at(0)) == "");
-  CHECK(group.files.at(0).notes == std::vector<std::string>{"its group may write the manifest"});
-
-  fs::permissions(manifest.parent_path(), static_cast<fs::perms>(0777));
-  CHECK(lines(discover({}, {}).files.at(0)) ==
-        "NP118 " + manifest.string() + ": '" + manifest.parent_path().string() +
-            "' may be written by everyone (mode 0777); chmod o-w, or pass --allow-writable DIR");
+  folder.write_plugin("of_user", "data/novaphy/plugins");
+  RuntimeOptions options;
+  options.manifests = {manifest.string()};
+  options.paths = options.entry_point_paths = {folder.str()};
+  CHECK(names(discover(options, {folder.str()})) == std::vector<std::string>{"good", "of_user"});
+  options.safe = true;
+  const Discovery found = discover(options, {folder.str()});
+  CHECK(names(found).empty());
+  REQUIRE(found.places.size() == 1);
+  CHECK(found.places[0].path == (platform::runtime_folder() / "novaphy/plugins").string());
+  CHECK(found.notes == std::vector<std::string>{"safe: only the folder beside the runtime is searched"});
 }
 
-TEST_CASE("NP118: a stranger's file is refused") {
-  // only root can make one; for others the owner of the file is themselves, and it must be trusted
+TEST_CASE("a process with raised rights does not read its user's environment") {
+  // the kernel raises the rights of a program with the set-group-id bit; only root can make one of another
+  // group
+  if (geteuid() != 0) return;
   const test::ScratchFolder folder;
-  const fs::path file = folder.write("x", "");
-  if (geteuid() == 0) {
-    REQUIRE(chown(file.c_str(), 54321, 54321) == 0);
-    CHECK(platform::distrust(file).value() ==
-          "is owned by '54321', neither you nor root; chown it, or pass --allow-writable DIR");
-  } else {
-    CHECK_FALSE(platform::distrust(file));
-  }
+  folder.write_plugin("planted");
+  const fs::path program = folder.path() / "raised";
+  fs::copy_file("/proc/self/exe", program);
+  fs::permissions(folder.path(), static_cast<fs::perms>(0755));
+  REQUIRE(chown(program.c_str(), 0, 1) == 0);
+  fs::permissions(program, fs::perms::set_gid | static_cast<fs::perms>(0755));
+  const test::WithEnvironment data("XDG_DATA_HOME", folder.str()), path("NOVAPHY_PLUGIN_PATH", folder.str()),
+      asked("NOVAPHY_TEST_RAISED", "1");
+  const auto places = [](const fs::path& run) {
+    std::string out;
+    FILE* pipe = popen(("'" + run.string() + "' -ns -tc='places of a child'").c_str(), "r");
+    for (int c = 0; (c = fgetc(pipe)) != EOF;) out += static_cast<char>(c);
+    pclose(pipe);
+    return out;
+  };
+  CHECK(places(fs::read_symlink("/proc/self/exe")).find("place: NOVAPHY_PLUGIN_PATH") != std::string::npos);
+  const std::string raised = places(program);
+  if (raised.find("raised: yes") == std::string::npos) return;  // the file system allows no such programs
+  CHECK(raised.find("place: beside the runtime") != std::string::npos);
+  CHECK(raised.find("place: NOVAPHY_PLUGIN_PATH") == std::string::npos);
+  CHECK(raised.find("place: user data") == std::string::npos);
+}
+
+TEST_CASE("places of a child" * doctest::skip(std::getenv("NOVAPHY_TEST_RAISED") == nullptr)) {
+  std::printf("raised: %s\n", getauxval(AT_SECURE) != 0 ? "yes" : "no");
+  for (const SearchPlace& place : discover({}, {}).places) std::printf("place: %s\n", place.label.c_str());
 }

@@ -11,14 +11,11 @@ using namespace novaphy;
 namespace {
 
 std::vector<ManifestFile> known_files() {
-  return {
-      read_manifest_text(
-          "/p/collision/collision.novaplugin.json",
-          R"({"schema": 1, "name": "collision", "version": "0.1.0", 
+  return {read_manifest_text("/p/collision/collision.novaplugin.json",
+                             R"({"schema": 1, "name": "collision", "version": "0.1.0", 
               "modules": [{"name": "collision", "library": "l.so", "abi": "1.0"}]})"),
-      read_manifest_text(
-          "/p/vbd/vbd.novaplugin.json",
-          R"({"schema": 1, "name": "vbd", "version": "0.1.0",
+          read_manifest_text("/p/vbd/vbd.novaplugin.json",
+                             R"({"schema": 1, "name": "vbd", "version": "0.1.0",
               "modules": [{"name": "vbd", "library": "l.so", "abi": "1.0"},
               {"name": "vbd_diff", "library": "d.so", "abi": "1.0"}],
               "config": {"iterations": {"type": "integer", "default": 10, "min": 1, "doc": "d"},
@@ -97,6 +94,15 @@ TEST_CASE("NP404: names that nothing has") {
   CHECK(config_problems(R"({"disable": ["vbd_diff"], "plugins": ["vbd", "collision"]})") == "");
 }
 
+TEST_CASE("a pin is a SHA-256 of a module that was found") {
+  const std::string hash(64, 'a');
+  CHECK(config_problems(R"({"sha256": {"vbd_diff": ")" + hash + "\"}}") == "");
+  CHECK(config_problems(R"({"sha256": {"vbd": "AB"}})") ==
+        "NP403#/sha256/vbd: 'AB' is no SHA-256; write the 64 digits that sha256sum prints");
+  CHECK(config_problems(R"({"sha256": {"vbd_dif": ")" + hash + "\"}}") ==
+        "NP404#/sha256/vbd_dif: no module is named 'vbd_dif'; did you mean 'vbd_diff'?");
+}
+
 TEST_CASE("NP405 and NP406: options that do not exist or do not fit") {
   CHECK(config_problems(R"({"config": {"vbd": {"iteration": 3}}})") ==
         "NP405#/config/vbd/iteration: 'vbd' has no option 'iteration'; did you mean 'iterations'?");
@@ -104,7 +110,8 @@ TEST_CASE("NP405 and NP406: options that do not exist or do not fit") {
         "NP405#/config/collision/a: 'collision' has no option 'a'; it has none");
   CHECK(config_problems(R"({"config": {"vbd": {"iterations": 0}}})") ==
         "NP406#/config/vbd/iterations: 0 is below min 1");
-  CHECK(config_problems(R"({"config": {"vbd": {"law": "c"}}})") == "NP406#/config/vbd/law: 'c' is not one of a, b");
+  CHECK(config_problems(R"({"config": {"vbd": {"law": "c"}}})") ==
+        "NP406#/config/vbd/law: 'c' is not one of a, b");
 }
 
 TEST_CASE("paths are relative to the configuration file, and the caller's options stand above it") {

@@ -84,6 +84,7 @@ struct RuntimeOptions {
   std::vector<std::string> disable;                ///< plugins or modules
   std::string config_json;                         ///< {"plugin": {"option": value}}; stands above the file's
   std::vector<std::string> allow_writable;         ///< folders whose files others may write or own
+  bool safe = false;                               ///< only plugins from the folder beside the runtime
   std::string source = "command line";             ///< what messages call these options
 };
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <sstream>
 
+#include "load/checked_library.hpp"
 #include "novaphy/plugin.hpp"
 #include "platform/shared_library.hpp"
 
@@ -101,9 +102,11 @@ void check_descriptor(const novaphy_plugin* plugin, const ExpectedModule& expect
     throw LoadFailure{"NP305", "descriptor has no load function; use NOVAPHY_PLUGIN(...)"};
 }
 
-const novaphy_plugin* open_module(const std::filesystem::path& path, const ExpectedModule& expected,
+const novaphy_plugin* open_module(const CheckedLibrary& file, const ExpectedModule& expected,
                                   std::vector<std::string>& notes) {
-  const novaphy_plugin* plugin = call_entry(open(path), path.string());
+  platform::SharedLibrary& library = open(file.path());
+  file.check_loaded(library);
+  const novaphy_plugin* plugin = call_entry(library, file.path().string());
   check_descriptor(plugin, expected, notes);
   return plugin;
 }

@@ -2,13 +2,14 @@
 // Opens a module's library and checks, before anything in it runs, that it speaks this runtime's ABI.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "novaphy/abi.h"
 
 namespace novaphy {
+
+class CheckedLibrary;
 
 /// Why a module cannot be loaded: "NP302" and its text.
 struct LoadFailure {
@@ -20,10 +21,9 @@ struct ExpectedModule {
   std::string name, version;
 };
 
-/// Opens the library at `path` (absolute), calls its entry and returns the descriptor, which lives as long as
-/// the process: a library is never unmapped. Adds to `notes` what is unusual and no hindrance. Throws
-/// LoadFailure.
-const novaphy_plugin* open_module(const std::filesystem::path& path, const ExpectedModule& expected,
+/// Opens the library, calls its entry and returns the descriptor, which lives as long as the process: a
+/// library is never unmapped. Adds to `notes` what is unusual and no hindrance. Throws LoadFailure.
+const novaphy_plugin* open_module(const CheckedLibrary& file, const ExpectedModule& expected,
                                   std::vector<std::string>& notes);
 
 /// Checks a descriptor against this runtime and the manifest. Throws LoadFailure NP304 to NP308.

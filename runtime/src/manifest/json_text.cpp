@@ -126,8 +126,7 @@ json parse_json_text(const std::string& text, const JsonTextCodes& codes, Proble
   return value;
 }
 
-json read_json_file(const platform::fs::path& path, const JsonTextCodes& codes, Problems& problems) {
-  const platform::FileText file = platform::read_file(path, kMaxJsonBytes);
+json parse_json_file(const platform::FileText& file, const JsonTextCodes& codes, Problems& problems) {
   if (!file.error.empty()) {
     problems.add(codes.unreadable, "", "cannot be read: " + file.error);
     return nullptr;

@@ -170,7 +170,9 @@ const char* to_string(Phase phase) noexcept {
 ManifestFile read_manifest(const std::filesystem::path& path) {
   ManifestFile file = named_file(path);
   Problems problems(path.string());
-  file.json = read_json_file(path, kTextCodes, problems);
+  const platform::FileText text = platform::read_file(path, kMaxJsonBytes);
+  file.permissions = text.permissions;
+  file.json = parse_json_file(text, kTextCodes, problems);
   return checked(std::move(file), std::move(problems));
 }
 

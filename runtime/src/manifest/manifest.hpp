@@ -14,6 +14,7 @@
 #include "manifest/fields.hpp"
 #include "manifest/problems.hpp"
 #include "manifest/version.hpp"
+#include "platform/trust.hpp"
 
 namespace novaphy {
 
@@ -70,6 +71,7 @@ struct ManifestFile {
   std::vector<PluginProblem> problems;
   std::vector<std::string> notes;
   nlohmann::json json;
+  platform::Permissions permissions;  ///< of the file when it was read
 };
 
 /// Reads and checks one manifest. Never throws for what a file holds.

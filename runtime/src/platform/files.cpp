@@ -2,14 +2,12 @@
 #include "platform/files.hpp"
 
 #include <fcntl.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <system_error>
 
 namespace novaphy::platform {
@@ -19,27 +17,20 @@ std::string error_text(int code) {
   return std::generic_category().message(code);
 }
 
-std::string user_name(uid_t user) {
-  std::array<char, 4096> buffer{};
-  passwd entry{}, *found = nullptr;
-  if (getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
-    return found->pw_name;
-  return std::to_string(user);
-}
-
 }  // namespace
 
 FileText read_file(const fs::path& path, std::uintmax_t limit) {
   FileText out;
   // non-blocking: opening a FIFO would wait for somebody who writes
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return {{}, error_text(errno), 0};
+  if (file < 0) return {{}, error_text(errno), 0, {}};
   struct stat status {};
   if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
     close(file);
-    return {{}, S_ISDIR(status.st_mode) ? error_text(EISDIR) : "Not a regular file", 0};
+    return {{}, S_ISDIR(status.st_mode) ? error_text(EISDIR) : "Not a regular file", 0, {}};
   }
   out.size = static_cast<std::uintmax_t>(status.st_size);
+  out.permissions = permissions_of(status);
   std::array<char, 1 << 14> chunk{};
   ssize_t count = 0;
   while (out.text.size() <= limit && (count = read(file, chunk.data(), chunk.size())) > 0)
@@ -68,26 +59,6 @@ FolderEntries sorted_entries(const fs::path& folder) {
 
 bool is_inside(const fs::path& path, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
-}
-
-std::optional<std::string> distrust(const fs::path& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return std::nullopt;  // whoever opens it will say why it cannot
-  if (status.st_mode & S_IWOTH) {
-    std::array<char, 8> mode{};
-    std::snprintf(mode.data(), mode.size(), "%04o", static_cast<unsigned>(status.st_mode & 07777));
-    return "may be written by everyone (mode " + std::string(mode.data()) +
-           "); chmod o-w, or pass --allow-writable DIR";
-  }
-  if (status.st_uid != 0 && status.st_uid != geteuid())
-    return "is owned by '" + user_name(status.st_uid) +
-           "', neither you nor root; chown it, or pass --allow-writable DIR";
-  return std::nullopt;
-}
-
-bool group_may_write(const fs::path& path) {
-  struct stat status {};
-  return stat(path.c_str(), &status) == 0 && (status.st_mode & S_IWGRP) != 0;
 }
 
 }  // namespace novaphy::platform

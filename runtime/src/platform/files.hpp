@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as the operating system sees them: contents, canonical paths, who may write them.
+// Files as the operating system sees them: contents, canonical paths, folders.
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
+
+#include "platform/trust.hpp"
 
 namespace novaphy::platform {
 
@@ -16,6 +17,7 @@ namespace fs = std::filesystem;
 struct FileText {
   std::string text, error;
   std::uintmax_t size = 0;
+  Permissions permissions;  ///< of the very file that was read
 };
 FileText read_file(const fs::path& path, std::uintmax_t limit);
 
@@ -31,11 +33,5 @@ FolderEntries sorted_entries(const fs::path& folder);
 
 /// True for what lies in `folder` at any depth, and for the folder itself. Both canonical.
 bool is_inside(const fs::path& path, const fs::path& folder);
-
-/// Why a file or folder is not to be trusted: everyone may write it, or its owner is neither this user nor
-/// root. nullopt when it is fine.
-std::optional<std::string> distrust(const fs::path& path);
-/// True for a file that its group may write.
-bool group_may_write(const fs::path& path);
 
 }  // namespace novaphy::platform

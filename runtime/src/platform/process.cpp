@@ -27,11 +27,15 @@ std::filesystem::path user_data_folder() {
   return {};
 }
 
-std::filesystem::path runtime_folder() {
+std::filesystem::path runtime_library() {
   Dl_info info{};
   static const char inside_this_library = 0;
   if (dladdr(&inside_this_library, &info) == 0 || info.dli_fname == nullptr) return {};
-  return canonical_or_empty(info.dli_fname).parent_path();
+  return canonical_or_empty(info.dli_fname);
+}
+
+std::filesystem::path runtime_folder() {
+  return runtime_library().parent_path();
 }
 
 std::string machine() {

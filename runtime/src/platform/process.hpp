@@ -14,7 +14,8 @@ std::optional<std::string> environment(const char* name);
 /// ${XDG_DATA_HOME:-~/.local/share}; empty when neither is known.
 std::filesystem::path user_data_folder();
 
-/// The folder of libnovaphy_runtime, canonical.
+/// libnovaphy_runtime itself, and its folder; canonical.
+std::filesystem::path runtime_library();
 std::filesystem::path runtime_folder();
 
 /// "linux-x86_64".

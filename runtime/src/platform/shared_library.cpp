@@ -6,6 +6,7 @@
 #include <boost/dll/shared_library.hpp>
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <list>
 
@@ -51,6 +52,12 @@ SharedLibrary& open_library(const std::filesystem::path& path) {
     // the form with an error code would lose dlerror()
     throw LibraryError{dlerror_text(error.what(), path.string())};
   }
+}
+
+const void* mapped_address(SharedLibrary& library) {
+  link_map* map = nullptr;
+  if (dlinfo(library.library.native(), RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return nullptr;
+  return map->l_ld;  // the dynamic section, which every library has
 }
 
 AnyFunction find_function(SharedLibrary& library, const char* name) {

@@ -18,6 +18,9 @@ class SharedLibrary;
 /// Opens the library at an absolute path. Throws LibraryError.
 SharedLibrary& open_library(const std::filesystem::path& path);
 
+/// An address inside the memory that is mapped from the library's file.
+const void* mapped_address(SharedLibrary& library);
+
 /// The function of that name in the library; null when it has none.
 using AnyFunction = void (*)();
 AnyFunction find_function(SharedLibrary& library, const char* name);

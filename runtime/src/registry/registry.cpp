@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "load/checked_library.hpp"
 #include "manifest/problems.hpp"
 #include "novaphy/abi.h"
 #include "novaphy/log.hpp"
@@ -136,9 +137,11 @@ bool Runtime::Registry::load_row(std::size_t index) {
 void Runtime::Registry::load_library(std::size_t index) {
   PlannedModule& row = rows_[index];
   const ModuleManifest& manifest = module(row);
-  const fs::path path = library_path(row);
+  const auto pin = host_.pins.find(manifest.name);
+  const CheckedLibrary library(file(row).path.parent_path(), manifest.library, options_.allow_writable,
+                               pin == host_.pins.end() ? nullptr : &pin->second);
   const novaphy_plugin* plugin =
-      open_module(path, {manifest.name, file(row).manifest.version_text}, row.notes);
+      open_module(library, {manifest.name, file(row).manifest.version_text}, row.notes);
 
   std::vector<Key> declared;
   for (const Provides& item : manifest.provides) declared.emplace_back(item.interface_id, item.name);
@@ -149,24 +152,7 @@ void Runtime::Registry::load_library(std::size_t index) {
     published_[{item.interface_id, item.name}] = item.object;
   row.state = PluginState::loaded;
   loaded_.push_back(index);
-  log(LogLevel::info, "loaded module '" + manifest.name + "' from " + path.string());
-}
-
-fs::path Runtime::Registry::library_path(const PlannedModule& row) const {
-  const std::string& library = module(row).library;
-  const fs::path folder = file(row).path.parent_path();
-  const fs::path path = platform::canonical_or_empty(folder / library);
-  if (path.empty()) throw LoadFailure{"NP301", "library " + library + " not found; was the plugin built?"};
-  if (!fs::is_regular_file(path))
-    throw LoadFailure{"NP301", "library " + library + " is not a regular file; was the plugin built?"};
-  if (!platform::is_inside(path, folder))
-    throw LoadFailure{
-        "NP113", "'" + library + "' is a link to " + path.string() + ", which leaves the plugin's folder"};
-  Problems problems(path.string());
-  check_trust(path, options_.allow_writable, problems);
-  if (!problems.empty())
-    throw LoadFailure{"NP118", "library " + library + " " + problems.list().front().text};
-  return path;
+  log(LogLevel::info, "loaded module '" + manifest.name + "' from " + library.path().string());
 }
 
 void Runtime::Registry::fail_row(std::size_t index, const LoadFailure& failure) {

@@ -70,7 +70,6 @@ class Runtime::Registry {
   /// True when the row is loaded afterwards; else its state and problems say why.
   bool load_row(std::size_t index);
   void load_library(std::size_t index);
-  std::filesystem::path library_path(const PlannedModule& row) const;
   void fail_row(std::size_t index, const LoadFailure& failure);
   void block_dependants(std::size_t index);
 

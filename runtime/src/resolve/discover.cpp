@@ -6,6 +6,7 @@
 
 #include "platform/files.hpp"
 #include "platform/process.hpp"
+#include "resolve/manifest_trust.hpp"
 
 namespace novaphy {
 namespace {
@@ -25,7 +26,7 @@ fs::path absolute_or_same(const fs::path& path) {
 
 class Search {
  public:
-  explicit Search(const RuntimeOptions& options) : options_(options) {}
+  explicit Search(const RuntimeOptions& options) : trust_(options.allow_writable) {}
 
   void file(const std::string& label, const fs::path& path) {
     const fs::path canonical = platform::canonical_or_empty(path);
@@ -72,26 +73,25 @@ class Search {
       if (manifest.empty())
         note(inside.string() + ": is a link to something that does not exist");
       else
-        read(manifest, place);
+        read(manifest, place, &entry);
     }
   }
 
-  void read(const fs::path& manifest, SearchPlace& place) {
+  void read(const fs::path& manifest, SearchPlace& place, const fs::path* link = nullptr) {
     place.found.push_back(manifest.string());
     if (!seen_.insert(manifest).second) return;
     ManifestFile file = read_manifest(manifest);
     Problems problems(manifest.string());
-    check_trust(manifest, options_.allow_writable, problems);
-    if (problems.empty()) check_trust(manifest.parent_path(), options_.allow_writable, problems);
+    trust_.check(file, problems);
+    if (link) trust_.check_link(*link, problems);
     for (PluginProblem& problem : problems.take()) file.problems.push_back(std::move(problem));
     for (const ModuleManifest& module : file.manifest.modules)
       if (platform::canonical_or_empty(manifest.parent_path() / module.library).empty())
         file.missing_libraries.insert(module.name);
-    if (platform::group_may_write(manifest)) file.notes.push_back("its group may write the manifest");
     out_.files.push_back(std::move(file));
   }
 
-  const RuntimeOptions& options_;
+  ManifestTrust trust_;
   Discovery out_;
   std::set<fs::path> seen_;
 };
@@ -113,10 +113,9 @@ void search_environment(Search& search) {
   }
 }
 
-}  // namespace
-
-Discovery discover(const RuntimeOptions& options, const std::vector<std::string>& config_paths) {
-  Search search(options);
+/// Everywhere but beside the runtime.
+void search_elsewhere(Search& search, const RuntimeOptions& options,
+                      const std::vector<std::string>& config_paths) {
   for (const std::string& manifest : options.manifests) search.file(options.source, manifest);
   for (const std::string& path : config_paths) search.folder(options.config_file, path);
   for (const std::string& path : options.paths) search.folder(options.source, absolute_or_same(path));
@@ -125,19 +124,18 @@ Discovery discover(const RuntimeOptions& options, const std::vector<std::string>
     search.folder("entry points", absolute_or_same(path));
   if (const fs::path data = platform::user_data_folder(); !data.empty())
     search.folder("user data", data / "novaphy/plugins");
-  search.folder("beside the runtime", platform::runtime_folder() / "novaphy/plugins");
-  return search.take();
 }
 
-void check_trust(const fs::path& path, const std::vector<std::string>& allowed, Problems& problems) {
-  const auto distrust = platform::distrust(path);
-  if (!distrust) return;
-  for (const std::string& folder : allowed)
-    if (const fs::path root = platform::canonical_or_empty(folder);
-        !root.empty() && platform::is_inside(path, root))
-      return;
-  const bool is_the_file = path == problems.path();
-  problems.add("NP118", "", is_the_file ? *distrust : "'" + path.string() + "' " + *distrust);
+}  // namespace
+
+Discovery discover(const RuntimeOptions& options, const std::vector<std::string>& config_paths) {
+  Search search(options);
+  if (options.safe)
+    search.note("safe: only the folder beside the runtime is searched");
+  else
+    search_elsewhere(search, options, config_paths);
+  search.folder("beside the runtime", platform::runtime_folder() / "novaphy/plugins");
+  return search.take();
 }
 
 }  // namespace novaphy

@@ -18,13 +18,9 @@ struct Discovery {
 };
 
 /// Places: explicit manifests, `config_paths`, the options' paths, NOVAPHY_PLUGIN_PATH, entry points, the
-/// user's data folder, the folder beside the runtime. Each place is looked at one level deep:
-/// <place>/<plugin>/<plugin>.novaplugin.json. `config_paths` are absolute and come from `config_file`.
+/// user's data folder, the folder beside the runtime; where the options say `safe`, the last alone. Each
+/// place is looked at one level deep: <place>/<plugin>/<plugin>.novaplugin.json. `config_paths` are absolute
+/// and come from `config_file`.
 Discovery discover(const RuntimeOptions& options, const std::vector<std::string>& config_paths);
-
-/// Adds NP118 for what everyone may write or a stranger owns, unless the path lies in one of the folders
-/// `allowed`.
-void check_trust(const std::filesystem::path& path, const std::vector<std::string>& allowed,
-                 Problems& problems);
 
 }  // namespace novaphy

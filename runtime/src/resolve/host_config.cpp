@@ -48,6 +48,9 @@ void read_file(const json& root, const fs::path& file, HostConfig& out) {
     add_list(*list, path, "/plugins", out.plugins);
   }
   add_list(root.value("disable", json::array()), path, "/disable", out.disable);
+  const json pins = root.value("sha256", json::object());
+  for (const auto& [module, hash] : pins.items())
+    out.pins[module] = {hash.get<std::string>(), path, "/sha256" + pointer_segment(module)};
   for (const json& folder : root.value("paths", json::array()))
     out.paths.push_back((file.parent_path() / folder.get<std::string>()).lexically_normal().string());
   out.on_error = root.value("on_error", std::string());
@@ -91,6 +94,12 @@ std::vector<std::string> all_names(const std::vector<ManifestFile>& files) {
   return {names.begin(), names.end()};
 }
 
+std::vector<std::string> module_names(const std::vector<ManifestFile>& files) {
+  std::set<std::string> names;
+  for (const ManifestFile& file : files) names.insert(file.module_names.begin(), file.module_names.end());
+  return {names.begin(), names.end()};
+}
+
 std::string unknown_name(const std::string& what, const std::string& name,
                          const std::vector<std::string>& known) {
   const std::string nearest = did_you_mean(name, known);
@@ -128,7 +137,7 @@ HostConfig read_host_config(const RuntimeOptions& options, std::vector<PluginPro
     const fs::path absolute = fs::absolute(options.config_file, no_current_folder);
     const fs::path file = (no_current_folder ? fs::path(options.config_file) : absolute).lexically_normal();
     Problems problems(file.string());
-    const json root = read_json_file(file, kTextCodes, problems);
+    const json root = parse_json_file(platform::read_file(file, kMaxJsonBytes), kTextCodes, problems);
     if (root.is_object()) {
       check_fields(root, host_config_fields(), kFieldCodes, "", problems);
       if (problems.empty() && root.value("schema", 1) != 1)
@@ -152,6 +161,11 @@ void check_host_config(const HostConfig& host, const std::vector<ManifestFile>& 
       if (entry.required && !is_known(names, entry.name))
         problems.push_back({"NP404", entry.path, entry.pointer,
                             printable(unknown_name("plugin or module", entry.name, names))});
+  const std::vector<std::string> modules = module_names(files);
+  for (const auto& [module, pin] : host.pins)
+    if (!is_known(modules, module))
+      problems.push_back({"NP404", pin.path, "/sha256" + printable(pointer_segment(module)),
+                          printable(unknown_name("module", module, modules))});
   for (const HostConfig::Options& options : host.options) {
     if (!is_known(plugins, options.plugin)) {
       problems.push_back({"NP404", options.path, printable(options.pointer),

@@ -23,12 +23,19 @@ struct HostEntry {
   std::string where() const { return pointer.empty() ? path : path + "#" + pointer; }
 };
 
+/// The SHA-256 that the host configuration wants of a library.
+struct LibraryPin {
+  std::string sha256;         ///< 64 hexadecimal digits, lower case
+  std::string path, pointer;  ///< the configuration file, "/sha256/vbd"
+};
+
 struct HostConfig {
   bool has_list = false;   ///< `plugins` is present: exactly these and what they require
   std::string list_where;  ///< "FILE#/plugins"
   std::vector<HostEntry> plugins, disable;
-  std::vector<std::string> paths;  ///< absolute
-  std::string on_error;            ///< "fail", "continue" or empty
+  std::map<std::string, LibraryPin> pins;  ///< by module
+  std::vector<std::string> paths;          ///< absolute
+  std::string on_error;                    ///< "fail", "continue" or empty
   /// Options by plugin; the later ones stand above the earlier.
   struct Options {
     std::string plugin, path, pointer;

@@ -19,6 +19,16 @@ const Fields& entry_fields() {
   return fields;
 }
 
+bool holds_sha256(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+const TextRule kSha256{"NP403", holds_sha256,
+                       [](const std::string& t) {
+                         return "'" + t + "' is no SHA-256; write the 64 digits that sha256sum prints";
+                       },
+                       "^[0-9a-f]{64}$", "64 hexadecimal digits"};
+
 constexpr const char* kPageBegin = R"(# The manifest, `<plugin>.novaplugin.json`
 
 <!-- Written by `novaphy-host manifest-schema --page`; change the tables in runtime/src/manifest/manifest_fields.cpp
@@ -64,6 +74,11 @@ const Fields& host_config_fields() {
        .kind = Kind::strings,
        .doc = "folders with plugins, relative to this file",
        .fallback = "[]"},
+      {.key = "sha256",
+       .kind = Kind::text_by_name,
+       .doc = "module -> what `sha256sum` says of its library; another file is not loaded (NP317)",
+       .rule = &kSha256,
+       .fallback = "{}"},
       {.key = "on_error",
        .kind = Kind::string,
        .doc =
