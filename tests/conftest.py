@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from installed_sdk import installed_sdk  # noqa: F401  a fixture
+from installed_sdk import installed_package, installed_sdk  # noqa: F401  fixtures
 
 TESTS = Path(__file__).resolve().parent
 

@@ -115,12 +115,14 @@ class InstalledSdk:
             self.built[key] = Built(Path(source), build, prefix)
         return self.built[key]
 
-    def sample(self, name):
-        """A folder below samples/, copied out of the checkout and built with warnings as errors."""
+    def sample(self, name, *definitions):
+        """A folder below samples/, copied out of the checkout and built with warnings as errors (and little optimised,
+        which halves the time)."""
         source = self.scratch / "sources" / name
         if not source.exists():
             shutil.copytree(ROOT / "samples" / name, source)
-        return self.build(source, f"CMAKE_C_FLAGS={WARNINGS}", f"CMAKE_CXX_FLAGS={WARNINGS}")
+        return self.build(source, f"CMAKE_C_FLAGS={WARNINGS}", f"CMAKE_CXX_FLAGS={WARNINGS}",
+                          "CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", *definitions)
 
     def host(self, *arguments, plugins=(), expect=0, folder=None, **environment):
         """Runs the installed novaphy-host."""
@@ -141,3 +143,15 @@ def installed_sdk(tmp_path_factory):
     run("cmake", "--install", build_folder(), "--prefix", prefix)
     (scratch / "builds").mkdir()
     return InstalledSdk(prefix, scratch / "builds")
+
+
+@pytest.fixture(scope="session")
+def installed_package(tmp_path_factory):
+    """A folder with the package as a wheel lays it out: Python files, and the build installed below novaphy/."""
+    site = tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "python/novaphy", site / "novaphy", ignore=shutil.ignore_patterns("__pycache__"))
+    run("cmake", "--install", build_folder(), "--prefix", site / "novaphy")
+    for core in (build_folder() / "python/novaphy").glob("_core.*.so"):  # a build without pip installs all but this
+        if not (site / "novaphy" / core.name).exists():
+            shutil.copy(core, site / "novaphy")
+    return site
