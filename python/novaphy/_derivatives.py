@@ -54,7 +54,7 @@ def jvp(
     """
     given, _ = _tensors(inputs, "nova.jvp: inputs")
     along, _ = _tensors(tangents, "nova.jvp: tangents")
-    with _nova().Tape() as tape:
+    with _nova().Tape(keep_values=True) as tape:
         value = fn(*given)
     results = _nova()._jvp(tape, given, along, _outputs(value, "nova.jvp"))
     return value, results[0] if isinstance(value, _nova().Tensor) else type(value)(results)

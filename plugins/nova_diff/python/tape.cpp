@@ -17,10 +17,11 @@ namespace {
 
 using novaphy::ErrorKind;
 
-std::unique_ptr<Tape> make_tape(const std::string& on_overwrite) {
+std::unique_ptr<Tape> make_tape(const std::string& on_overwrite, bool keep_values) {
   NOVAPHY_REQUIRE(on_overwrite == "error" || on_overwrite == "save", ErrorKind::value,
                   "nova.Tape: on_overwrite is \"error\" or \"save\", not \"", on_overwrite, "\"");
-  return std::make_unique<Tape>(on_overwrite == "save" ? OnOverwrite::save : OnOverwrite::error);
+  return std::make_unique<Tape>(on_overwrite == "save" ? OnOverwrite::save : OnOverwrite::error,
+                                keep_values ? KeepValues::all : KeepValues::wanted);
 }
 
 Tensor tensor_argument(const py::object& given, const char* what, const char* remedy) {
@@ -128,9 +129,12 @@ void bind_tape(py::module_& m) {
       .def("__repr__", &report_text);
 
   py::class_<Tape>(m, "Tape", "Records the operations of a 'with' block and differentiates them in reverse.")
-      .def(py::init(&make_tape), py::arg("on_overwrite") = "error",
+      .def(py::init(&make_tape), py::arg("on_overwrite") = "error", py::arg("keep_values") = false,
            "on_overwrite: what happens when a launch overwrites a value that backward needs: \"error\" makes "
-           "backward raise StaleRecordError, \"save\" keeps a copy on the tape first.")
+           "backward raise StaleRecordError, \"save\" keeps a copy on the tape first. keep_values: keep what "
+           "the recording made also where no derivative needs it that leads to an array with requires_grad, "
+           "so that requires_grad may be set after the recording; by default its memory is given back as "
+           "soon as nobody else holds it.")
       .def("__enter__",
            [](py::object self) {
              self.cast<Tape&>().open();

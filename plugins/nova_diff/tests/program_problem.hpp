@@ -97,8 +97,8 @@ class Problem {
   Columns vjp(const Columns& seeds) const { return real_outputs(adjoint_, with(inputs_, seeds)); }
   /// Whether a value on the way is infinite or NaN, where derivatives are not promised, or so large that
   /// differences drown in its rounding.
-  bool has_extreme_values() const {
-    return any_value([](double value, bool) { return !(std::fabs(value) < 1e6); });
+  bool has_extreme_values(double limit = 1e6) const {
+    return any_value([limit](double value, bool) { return !(std::fabs(value) < limit); });
   }
   bool has_infinity() const {
     return any_value([](double value, bool) { return std::isinf(value); });

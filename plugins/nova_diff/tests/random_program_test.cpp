@@ -49,7 +49,8 @@ TEST_CASE("forward and reverse mode of random programs are transposes of each ot
     const Columns tangents = problem.jvp(direction), cotangents = problem.vjp(seeds);
     const double forward = dot(seeds, tangents), backward = dot(cotangents, direction);
     const double scale = norm(seeds) * norm(tangents) + norm(cotangents) * norm(direction);
-    if (!std::isfinite(scale) || scale > 1e12) continue;
+    // beside a factor of 1e30 a cotangent of 1 vanishes
+    if (!std::isfinite(scale) || scale > 1e12 || problem.has_extreme_values(1e12)) continue;
     ++compared;
     if (!(std::fabs(forward - backward) <= 1e-10 * scale))
       FAIL("round ", round, ": forward ", forward, ", backward ", backward, "\n", listing(program));

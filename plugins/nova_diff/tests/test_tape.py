@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """nova.Tape and nova.no_grad from Python: blocks within blocks, and memory that two tensors share."""
+import os
+
 import numpy as np
 import pytest
 
+import novaphy
 from novaphy import nova
 
 
@@ -33,7 +36,6 @@ def test_two_tensors_over_one_array_of_numpy_are_refused():
 
 
 def test_a_write_through_a_held_view_between_two_launches_is_refused():
-    import novaphy
     x, y = nova.tensor([1.0, 2.0], requires_grad=True), nova.zeros(2)
     held = y.numpy(writable=True)
     with nova.Tape() as tape:
@@ -49,7 +51,6 @@ def test_a_write_through_a_held_view_between_two_launches_is_refused():
 
 
 def test_names_of_records_stand_in_reports_and_messages():
-    import novaphy
     x, y = nova.tensor([2.0], requires_grad=True), nova.zeros(1)
     with nova.Tape() as tape:
         with nova.record_name("step"), nova.record_name("contact"):
@@ -132,3 +133,34 @@ def test_detach_cuts_on_purpose():
     tape.backward(loss)
     assert x.grad.item() == 3.0
     assert not nova.detach(x).requires_grad
+
+
+@pytest.mark.parametrize("keep_values", [False, True])
+def test_memory_that_no_wanted_derivative_reads_is_given_back(keep_values):
+    x = nova.tensor(np.full(1 << 18, 0.5, np.float32), requires_grad=True)  # a megabyte
+    scale = nova.tensor(np.ones(1 << 18, np.float32))
+    before = resident_megabytes()
+    with nova.Tape(keep_values=keep_values) as tape:
+        y = x
+        for _ in range(40):
+            y = (y + y) * scale  # only the derivative by `scale` reads the sum
+        loss = nova.sum(y)
+    kept = resident_megabytes() - before
+    assert kept > 75 if keep_values else kept < 20
+    tape.backward(loss)
+    assert x.grad.numpy()[0] == 2.0 ** 40
+
+    scale.requires_grad = True
+    if keep_values:
+        return tape.backward(loss)
+    with pytest.raises(novaphy.StaleRecordError) as raised:
+        tape.backward(loss)
+    assert str(raised.value).startswith("Tape: a tensor was given back after launch ")
+    assert str(raised.value).endswith(
+        "had read it, since no derivative that was wanted while recording needs its values. Set requires_grad before "
+        "the recording, or use Tape(keep_values=True).")
+
+
+def resident_megabytes():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -2,6 +2,7 @@
 #include "nova/kernel/compiled.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "nova/expr/passes.hpp"
 #include "nova/grad/forward.hpp"
@@ -53,6 +54,42 @@ std::uint64_t reached(const Program& adjoint, std::uint64_t wanted) {
   return mask;
 }
 
+// For each output of a derived program: of the first `count` arguments those that its numbers, or their places,
+// are made from.
+std::vector<std::uint64_t> reads_of_outputs(const Program& derived, std::size_t count) {
+  const auto bit = [&](std::uint32_t argument) {
+    return argument < count ? std::uint64_t{1} << argument : std::uint64_t{0};
+  };
+  std::vector<std::uint64_t> reads(derived.nodes.size());
+  const auto of = [&](std::uint32_t node) { return node == kNone ? 0 : reads[node]; };
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    const Node& n = derived.nodes[i];
+    if (n.op == Op::input) {
+      reads[i] = bit(n.a) | (derived.arguments[n.a].reach == Reach::gather ? bit(derived.arguments[n.a].index) : 0);
+    } else if (n.op == Op::reduced) {
+      reads[i] = of(derived.reductions[n.a].init);
+      for (const ReductionStep& step : derived.steps)
+        if (step.reduction == n.a) reads[i] |= of(step.term) | of(step.mask);
+    } else {
+      const std::uint32_t operands[3] = {n.a, n.b, n.c};
+      for (int k = 0; k < operand_count(n.op); ++k) reads[i] |= of(operands[k]);
+    }
+  }
+  std::vector<std::uint64_t> result;
+  for (const Output& o : derived.outputs) {
+    std::uint64_t& mask = result.emplace_back(o.reach == Reach::gather ? bit(o.index) : 0);
+    for (std::size_t k = 0; k < o.columns * static_cast<std::size_t>(width_of(o.row)); ++k)
+      mask |= of(derived.values[o.first_value + k]);
+  }
+  return result;
+}
+
+std::uint64_t reads_of(const Program& derived, std::size_t count) {
+  std::uint64_t mask = 0;
+  for (const std::uint64_t output : reads_of_outputs(derived, count)) mask |= output;
+  return mask;
+}
+
 }  // namespace
 
 const Adjoint& Kernel::Compiled::adjoint(std::uint64_t wanted, std::uint64_t seeded) const {
@@ -64,6 +101,7 @@ const Adjoint& Kernel::Compiled::adjoint(std::uint64_t wanted, std::uint64_t see
   made->program = reverse(program, wanted, seeded);
   verify(made->program);
   made->reached = reached(made->program, wanted);
+  made->reads = reads_of(made->program, program.arguments.size());
   made->code = lower(made->program);
   made->code.compiled = find_compiled(hash_of(made->program));
   made->next = std::move(owner_);
@@ -79,27 +117,23 @@ const Tangent& Kernel::Compiled::tangent(const Adjoint* of, std::uint64_t moving
   Program made = forward(of == nullptr ? program : of->program, moving);
   verify(made);
   Code lowered = lower(made);
+  const std::uint64_t reads = reads_of(made, program.arguments.size());
   tangents_.push_back(
-      std::make_unique<const Tangent>(Tangent{of, moving, std::move(made), std::move(lowered)}));
+      std::make_unique<const Tangent>(Tangent{of, moving, reads, std::move(made), std::move(lowered)}));
   return *tangents_.back();
 }
 
-std::uint64_t Kernel::Compiled::values_needed() const {
-  if (needed_known_.load(std::memory_order_acquire)) return needed_.load(std::memory_order_relaxed);
-  const Program full = reverse(program, differentiable, float_outputs);
+std::uint64_t Kernel::Compiled::values_needed(std::uint64_t wanted) const {
+  std::call_once(needed_known_, [this] {
+    needed_by_.resize(program.arguments.size());
+    const auto reads = reads_of_outputs(reverse(program, differentiable, float_outputs), program.arguments.size());
+    std::size_t output = 0;
+    for (std::size_t i = 0; i < needed_by_.size(); ++i)
+      if (differentiable >> i & 1) needed_by_[i] = reads[output++];
+  });
   std::uint64_t needed = 0;
-  const auto need = [&](std::uint32_t argument) {
-    if (argument < program.arguments.size()) needed |= std::uint64_t{1} << argument;
-  };
-  for (const Node& n : full.nodes)
-    if (n.op == Op::input) {
-      need(n.a);
-      if (full.arguments[n.a].reach == Reach::gather) need(full.arguments[n.a].index);
-    }
-  for (const Output& o : full.outputs)
-    if (o.reach == Reach::gather) need(o.index);
-  needed_.store(needed, std::memory_order_relaxed);
-  needed_known_.store(true, std::memory_order_release);
+  for (std::uint64_t left = wanted; left != 0; left &= left - 1)
+    needed |= needed_by_[static_cast<std::size_t>(std::countr_zero(left))];
   return needed;
 }
 

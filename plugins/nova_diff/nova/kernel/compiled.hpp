@@ -17,6 +17,7 @@ namespace nova {
 struct Adjoint {
   std::uint64_t wanted = 0, seeded = 0;
   std::uint64_t reached = 0;  ///< those of `wanted` that a seeded output depends on; others are not written
+  std::uint64_t reads = 0;    ///< inputs of the kernel whose value it reads
   Program program;
   Code code;
   std::unique_ptr<Adjoint> next;
@@ -26,6 +27,7 @@ struct Adjoint {
 struct Tangent {
   const Adjoint* of = nullptr;  ///< null = the kernel itself
   std::uint64_t moving = 0;     ///< arguments with a tangent
+  std::uint64_t reads = 0;      ///< arguments of `of` whose value it reads
   Program program;
   Code code;
 };
@@ -44,8 +46,11 @@ struct Kernel::Compiled : LaunchSignature {
   const Adjoint& adjoint(std::uint64_t wanted, std::uint64_t seeded) const;
   /// The tangent program of the kernel (`of` null) or of its adjoint; made on first need. Any thread.
   const Tangent& tangent(const Adjoint* of, std::uint64_t moving) const;
-  /// Bit i: some adjoint reads the value of argument i, so it must still be there at backward.
-  std::uint64_t values_needed() const;
+  /// Bit i: the adjoints of the `wanted` inputs read the value of argument i, so it must still be there at
+  /// backward.
+  std::uint64_t values_needed(std::uint64_t wanted) const;
+  /// The same for all inputs that have a derivative.
+  std::uint64_t values_needed() const { return values_needed(differentiable); }
 
   Program program;
   Code code;
@@ -57,8 +62,8 @@ struct Kernel::Compiled : LaunchSignature {
   mutable std::unique_ptr<Adjoint> owner_;
   mutable std::vector<std::unique_ptr<const Tangent>> tangents_;
   mutable std::atomic<const Adjoint*> first_{nullptr};
-  mutable std::atomic<std::uint64_t> needed_{0};
-  mutable std::atomic<bool> needed_known_{false};
+  mutable std::once_flag needed_known_;
+  mutable std::vector<std::uint64_t> needed_by_;  ///< by input: the arguments that its adjoint reads
 };
 
 }  // namespace nova

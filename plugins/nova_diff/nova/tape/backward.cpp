@@ -41,8 +41,8 @@ class Backward {
   Seeds take_seeds(const Record& record, std::uint32_t index);
   bool adjoint_adds_to(const Record& record, std::uint32_t at) const;
   void clear_written(const Record& record, const Seeds& seeds);
-  void run_adjoint(const Record& record, const Seeds& seeds);
-  void run_custom(const Record& record, const Seeds& seeds);
+  void run_adjoint(const Record& record, std::uint32_t index, const Seeds& seeds);
+  void run_custom(const Record& record, std::uint32_t index, const Seeds& seeds);
   void check_cuts(const Record& record, std::uint32_t index);
   float* input_cotangent(const Record& record, std::size_t input);
   void add_borrowed();
@@ -86,38 +86,16 @@ Backward::~Backward() {
   }
 }
 
-// Forward over the records: a root flows when its present value depends on an array that wants its gradient.
-// A write to a part of it can start that and not end it. What is made from integers that depend on such an array
-// flows too, so that backward comes to the place where it must refuse.
 void Backward::find_wanted() {
   for (TapeArray& array : tape_.arrays) array.flows = false, array.cut_by = kNone;
   for (std::uint32_t r = 0; r < tape_.records.size(); ++r) {
-    Record& record = tape_.records[r];
-    const LaunchSignature& signature = *record.signature;
-    record.wanted = 0;
-    const Use* const in = inputs(record);
-    std::uint32_t cut = kNone;
-    for (std::size_t i = 0; i < signature.inputs; ++i) {
-      if (in[i].array == kNone) continue;
-      const TapeArray& root = root_of(in[i].array);
-      if (!(signature.float_inputs >> i & 1) && root.cut_by != kNone) cut = root.cut_by;
-      if (!(signature.differentiable >> i & 1)) continue;
-      if (root.flows || root.carried || root.storage->requires_grad()) record.wanted |= std::uint64_t{1} << i;
-    }
-    const Use* const out = outputs(record);
-    for (std::size_t k = 0; k < signature.outputs; ++k) {
-      if (out[k].array == kNone) continue;
-      TapeArray& root = root_of(out[k].array);
-      const bool is_part = tape_.arrays[out[k].array].root != out[k].array;
-      const bool is_real = signature.float_outputs >> k & 1;
-      const bool keeps_old = is_part || (signature.adding_outputs >> k & 1);
-      root.flows = is_real && (record.wanted != 0 || cut != kNone || (keeps_old && root.flows));
-      if (is_real || (record.wanted == 0 && cut == kNone && !is_part)) root.cut_by = kNone;
-      if (!is_real && record.wanted == 0 && cut != kNone) root.cut_by = cut;
-      if (is_real || record.wanted == 0) continue;
-      root.cut_by = r;
-      tape_.report.cuts.push_back(novaphy::text(to_string(root.storage->label()), ", written at launch ", r,
-                                                " (", record.name(), ")"));
+    tape_.follow(r);
+    const Record& record = tape_.records[r];
+    for (std::size_t k = 0; k < record.signature->outputs; ++k) {
+      const std::uint32_t at = outputs(record)[k].array;
+      if (at != kNone && root_of(at).cut_by == r)
+        tape_.report.cuts.push_back(novaphy::text(to_string(tape_.arrays[at].storage->label()),
+                                                  ", written at launch ", r, " (", record.name(), ")"));
     }
   }
 }
@@ -186,7 +164,7 @@ void Backward::run_record(Record& record, std::uint32_t index) {
   check_cuts(record, index);
   if (record.wanted != 0) {
     set_adjoint_record(index);
-    record.kernel ? run_adjoint(record, seeds) : run_custom(record, seeds);
+    record.kernel ? run_adjoint(record, index, seeds) : run_custom(record, index, seeds);
     add_borrowed();
   }
   clear_written(record, seeds);
@@ -222,10 +200,11 @@ void Backward::add_borrowed() {
   borrowed_.clear();
 }
 
-void Backward::run_adjoint(const Record& record, const Seeds& seeds) {
+void Backward::run_adjoint(const Record& record, std::uint32_t index, const Seeds& seeds) {
   const LaunchSignature& signature = *record.signature;
   const Adjoint& adjoint = record.kernel->adjoint(record.wanted, seeds.mask);
   if (adjoint.reached == 0) return;
+  tape_.require_values(index, adjoint.reads);
   std::array<const void*, 2 * Program::kMaxArguments> arguments;
   std::array<void*, Program::kMaxArguments> results;
   std::size_t argument = 0, result = 0;
@@ -243,19 +222,20 @@ void Backward::run_adjoint(const Record& record, const Seeds& seeds) {
     if (seeds.mask >> k & 1) arguments[argument++] = seeds.at[k];
   // patches belong to the content that the index array has now, not to a saved copy
   const std::uint32_t patched = adjoint.code.patch_index;
-  const Use* const index = patched != kNone ? inputs(record) + patched : nullptr;
-  const bool is_current = index != nullptr && index->array != kNone && !tape_.is_saved(*index);
+  const Use* const patches = patched != kNone ? inputs(record) + patched : nullptr;
+  const bool is_current = patches != nullptr && patches->array != kNone && !tape_.is_saved(*patches);
   Effects::now().run({.kernel = record.kernel,
                       .adjoint = &adjoint,
                       .arguments = arguments.data(),
                       .results = results.data(),
                       .rows = record.rows,
                       .domain = record.domain,
-                      .index = is_current ? tape_.arrays[index->array].storage.get() : nullptr});
+                      .index = is_current ? tape_.arrays[patches->array].storage.get() : nullptr});
 }
 
-void Backward::run_custom(const Record& record, const Seeds& seeds) {
+void Backward::run_custom(const Record& record, std::uint32_t index, const Seeds& seeds) {
   const LaunchSignature& signature = *record.signature;
+  tape_.require_values(index, record.values_needed);
   std::array<const void*, Program::kMaxArguments> values;
   std::array<float*, Program::kMaxArguments> results;
   std::array<const float*, Program::kMaxArguments> cotangents;
@@ -335,7 +315,7 @@ void Backward::run_part(std::span<const Tensor> losses, CotangentCarry& carry) {
   for (TapeArray& array : tape_.arrays)
     if (!array.storage->root()) array.cotangent = carry.take(array.storage.get());
   for (const Tensor& loss : losses) {
-    if (!loss.storage() || tape_.table.find(&loss.storage()->base()) == kNone) continue;  // a constant
+    if (!loss.storage() || tape_.find(&loss.storage()->base()) == kNone) continue;  // a constant
     *cotangent(tape_.array_of(loss.storage())) += 1.0f;
   }
   for (std::size_t r = tape_.records.size(); r-- > 0;)
@@ -373,7 +353,7 @@ void run_backward_part(TapeState& tape, std::span<const Tensor> losses, Cotangen
                        std::span<const std::shared_ptr<novaphy::Storage>> starts) {
   check_versions(tape);
   for (const std::shared_ptr<novaphy::Storage>& start : starts)
-    if (const std::uint32_t at = tape.table.find(start.get()); at != kNone) tape.arrays[at].carried = true;
+    if (const std::uint32_t at = tape.find(start.get()); at != kNone) tape.arrays[at].carried = true;
   Backward(tape).run_part(losses, carry);
 }
 

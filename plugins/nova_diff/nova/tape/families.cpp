@@ -62,7 +62,7 @@ void TapeState::write_family(std::uint32_t at, std::uint32_t record) {
 }
 
 void TapeState::note_content(const Storage& storage) {
-  const std::uint32_t at = table.find(&storage);
+  const std::uint32_t at = find(&storage);
   arrays[at].written_hash = content_hash(storage);
   for_each_relative(at, [&](std::uint32_t other) {
     TapeArray& relative = arrays[other];
@@ -89,7 +89,7 @@ bool TapeState::holds_what_was_written(std::uint32_t at) const {
 }
 
 bool TapeState::was_written_outside(const Storage& storage) const {
-  const std::uint32_t at = table.find(&storage);
+  const std::uint32_t at = find(&storage);
   if (at == kNone || arrays[at].last_writer == kNone) return false;
   if (!is_clean(at)) return true;
   return storage.escaped() && arrays[at].written_hash && content_hash(storage) != *arrays[at].written_hash;
@@ -126,10 +126,10 @@ void TapeState::save(std::uint32_t at) {
 }
 
 const void* TapeState::value_of(const Use& use) const {
-  const Storage& storage = *arrays[use.array].storage;
-  if (saved.empty() || use.version == storage.version()) return storage.data();
-  const auto copy = saved.find({use.array, use.version});
-  return copy == saved.end() ? storage.data() : copy->second->data();
+  const TapeArray& array = arrays[use.array];
+  if (!saved.empty() && use.version != array.storage->version())
+    if (const auto copy = saved.find({use.array, use.version}); copy != saved.end()) return copy->second->data();
+  return array.released ? nullptr : array.storage->data();
 }
 
 }  // namespace nova

@@ -34,11 +34,11 @@ class Sweep {
     novaphy::refuse_in_capture(what);
     check_pairs(what, inputs, tangents);
     check_versions(tape);
-    for (const TapeArray& array : tape.arrays)  // a region's tangent is a part of its root's
-      effects.add(array.storage->base().data(), array.storage->base().bytes());
+    for (std::uint32_t at = 0; at < tape.arrays.size(); ++at)  // a region's tangent is a part of its root's
+      effects.add(effects.address_of(tape, tape.arrays[at].root), tape.arrays[at].storage->base().bytes());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].size() == 0) continue;
-      const std::uint32_t at = tape.table.find(inputs[i].storage().get());
+      const std::uint32_t at = tape.find(inputs[i].storage().get());
       NOVAPHY_REQUIRE(at != kNone && tape.arrays[tape.arrays[at].root].starts_as_input, ErrorKind::value,
                       what, ": input ", i, ", ", to_string(inputs[i].storage()->label()), ", ",
                       at == kNone ? "is not on the tape; no recorded launch reads it"
@@ -46,7 +46,7 @@ class Sweep {
       std::memcpy(effects.make(inputs[i].storage()->data()), tangents[i].storage()->data(),
                   tangents[i].array().bytes());
     }
-    for (const Record& record : tape.records) effects.carry(tape, record);
+    for (std::uint32_t r = 0; r < tape.records.size(); ++r) effects.carry(tape, r);
   }
 
   TangentEffects effects;
@@ -82,7 +82,7 @@ std::vector<Tensor> jvp(Tape& tape, std::span<const Tensor> inputs, std::span<co
   for (const Tensor& output : outputs) {
     NOVAPHY_REQUIRE(output.dtype() == novaphy::DType::f32, ErrorKind::type, "nova.jvp: an output is ",
                     to_string(output.dtype()), ", float32 is wanted");
-    const std::uint32_t at = output.size() == 0 ? 0 : state_of(tape).table.find(output.storage().get());
+    const std::uint32_t at = output.size() == 0 ? 0 : state_of(tape).find(output.storage().get());
     NOVAPHY_REQUIRE(at != kNone, ErrorKind::value, "nova.jvp: an output, ",
                     to_string(output.storage()->label()),
                     ", is not on the tape; compute it inside the recording");

@@ -7,9 +7,14 @@
 
 namespace nova {
 
+std::uint32_t TapeState::find(const novaphy::Storage* storage) const noexcept {
+  const std::uint32_t at = table.find(storage);
+  return at != kNone && arrays[at].storage.get() == storage ? at : kNone;
+}
+
 std::uint32_t TapeState::array_of(const std::shared_ptr<novaphy::Storage>& storage, std::uint64_t raised) {
   std::uint32_t& place = table.at(storage.get());
-  if (place != kNone) return place;
+  if (place != kNone && arrays[place].storage == storage) return place;  // else of one that was given back
   const auto at = static_cast<std::uint32_t>(arrays.size());
   place = at;
   TapeArray& array = arrays.emplace_back();
@@ -33,13 +38,14 @@ void TapeState::find_overlaps(std::uint32_t at) {
   const auto end = [&](const TapeArray& array) { return begin(array) + array.storage->bytes(); };
   const std::less<> before;
   for (std::uint32_t other = 0; other < at; ++other)
-    if (!arrays[other].storage->root() && before(begin(arrays[at]), end(arrays[other])) &&
+    if (!arrays[other].released && !arrays[other].storage->root() && before(begin(arrays[at]), end(arrays[other])) &&
         before(begin(arrays[other]), end(arrays[at])))
       overlaps.emplace_back(other, at);
 }
 
 void TapeState::begin_record(const std::shared_ptr<const Kernel::Compiled>& kernel, std::int64_t rows,
                              std::int64_t domain) {
+  settle();
   Record& record = records.emplace_back();
   record.kernel = kernel;
   record.title = record_title();
@@ -50,6 +56,7 @@ void TapeState::begin_record(const std::shared_ptr<const Kernel::Compiled>& kern
 }
 
 void TapeState::begin_record(std::shared_ptr<const Custom> custom, std::uint64_t values_needed) {
+  settle();
   Record& record = records.emplace_back();
   record.signature = &custom->signature;
   record.custom = std::move(custom);
@@ -112,6 +119,7 @@ void TapeState::note_output(const std::shared_ptr<novaphy::Storage>& storage, st
     mark_read(at);
   }
   if (arrays[array.root].family != kNone) write_family(at, record);
+  if (array.last_writer == kNone && storage->bytes() >= least_bytes_given_back()) made_.push_back(at);
   array.written_version = version;
   array.written_hash.reset();
   array.last_writer = record;
@@ -128,6 +136,7 @@ void TapeState::drop_records() {
   arrays.clear(), uses.clear(), records.clear(), hashes.clear(), overlaps.clear();
   families.clear(), saved.clear();
   table.clear();
+  made_.clear(), settled_ = 0, look_at_ = kFirstLook;
   unseen = {}, unseen_origin = {}, report = {};
   first_of_block = 0, has_external_ = false;
 }

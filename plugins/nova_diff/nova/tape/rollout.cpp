@@ -50,6 +50,7 @@ class Rollout::Run {
   void store_gradients();
   RolloutCost measure();
   std::size_t recorded_bytes(const TapeState& tape) const;
+  static void expect_cotangents(TapeState& tape, const StateArrays& start);
 
   RolloutCallbacks calls_;
   std::size_t steps_, budget_;
@@ -125,6 +126,11 @@ void Rollout::Run::check_losses(std::size_t step, std::uint64_t values, bool fir
                   "time, or give a larger memory_budget");
 }
 
+// Before a segment is recorded that does not begin the rollout: the steps before it want what flows into its start.
+void Rollout::Run::expect_cotangents(TapeState& tape, const StateArrays& start) {
+  for (std::size_t i = 0; i < start.carried; ++i) tape.arrays[tape.array_of(start.arrays[i])].carried = true;
+}
+
 // Steps run on the tape here too: so their results carry its number, and a value that a callback keeps beside
 // the states is found when a later step reads it.
 void Rollout::Run::advance(const RolloutAction& action) {
@@ -153,6 +159,7 @@ void Rollout::Run::record(const RolloutAction& action) {
     array->set_recording(0);  // what it holds is carried on by the rollout itself
     versions.push_back(array->version());
   }
+  if (action.from > 0) expect_cotangents(tape_, start);
   {
     const TapeScope scope(owner_);
     for (std::size_t step = action.from; step < action.to; ++step) {
@@ -268,7 +275,7 @@ std::size_t Rollout::Run::recorded_bytes(const TapeState& tape) const {
     for (const auto& array : StateArrays(*state).arrays) of_states.insert(array.get());
   for (const TapeArray& array : tape.arrays) {
     const std::string_view owner = array.storage->label().owner;
-    if (!array.storage->root() && !of_states.contains(array.storage.get()) && owner != "model" &&
+    if (!array.released && !array.storage->root() && !of_states.contains(array.storage.get()) && owner != "model" &&
         owner != "control")
       bytes += array.storage->bytes();
   }
@@ -280,9 +287,10 @@ std::size_t Rollout::Run::recorded_bytes(const TapeState& tape) const {
 RolloutCost Rollout::Run::measure() {
   RolloutCost cost{.state = states.bytes_of_one(), .record = 0, .constant = 3 * states.bytes_of_one()};
   Tape tape;
-  const TapeState& record = state_of(tape);
+  TapeState& record = state_of(tape);
   std::vector<RolloutStates::State> trial;
   for (std::size_t i = 0; i <= std::min<std::size_t>(steps_, 2); ++i) trial.push_back(states.take());
+  expect_cotangents(record, StateArrays(*trial[0]));
   std::size_t before = 0;
   for (std::size_t step = 0; step + 1 < trial.size(); ++step) {
     const TapeScope scope(tape);
@@ -291,7 +299,7 @@ RolloutCost Rollout::Run::measure() {
     std::size_t bytes = recorded_bytes(record);
     for (const RolloutStates::State& state : trial)
       for (const auto& array : StateArrays(*state).arrays)
-        if (record.table.find(array.get()) != kNone) bytes -= array->bytes();
+        if (record.find(array.get()) != kNone) bytes -= array->bytes();
     cost.record = bytes - std::min(bytes, before), before = bytes;
   }
   for (const TapeArray& array : record.arrays)

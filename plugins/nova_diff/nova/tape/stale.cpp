@@ -64,7 +64,7 @@ bool changed(const TapeState& tape, const Record& record) {
   const std::size_t inputs = record.signature->inputs;
   for (std::size_t i = 0; i < inputs; ++i) {
     const Use& use = tape.uses[record.first_use + i];
-    if (use.array != kNone && (record.values_needed >> i & 1))
+    if (use.array != kNone && (record.values_needed >> i & 1) && !tape.arrays[use.array].released)
       difference |= use.version ^ tape.arrays[use.array].storage->version();
   }
   return difference != 0;
@@ -75,7 +75,7 @@ void check_record(const TapeState& tape, std::uint32_t r) {
   if (!changed(tape, record)) return;
   for (std::size_t i = 0; i < record.signature->inputs; ++i) {
     const Use& use = tape.uses[record.first_use + i];
-    if (use.array == kNone || !(record.values_needed >> i & 1)) continue;
+    if (use.array == kNone || !(record.values_needed >> i & 1) || tape.arrays[use.array].released) continue;
     if (use.version != tape.arrays[use.array].storage->version() && !tape.is_saved(use)) raise(tape, r, use);
   }
 }

@@ -53,7 +53,7 @@ const TangentEffects::Gradient* TangentEffects::gradient(const novaphy::Storage&
 const void* TangentEffects::value_of(const TapeState& tape, const Use& use, const float*& tangent) {
   const novaphy::Storage& storage = *tape.arrays[use.array].storage;
   const void* const value = tape.value_of(use);
-  tangent = find(storage.data());
+  tangent = find(address_of(tape, use.array));
   if (tape.is_saved(use)) {
     add(value, storage.bytes());
     if (tangent != nullptr) std::memcpy(make(value), tangent, storage.bytes());
@@ -62,13 +62,23 @@ const void* TangentEffects::value_of(const TapeState& tape, const Use& use, cons
 }
 
 // The tangents that a launch writes: made where it moves, cleared where it sets something that does not.
-float* TangentEffects::written_tangent(const novaphy::Storage& storage, bool moves, bool adds) {
-  if (moves) return make(storage.data());
-  if (!adds) clear(storage.data(), storage.bytes());
+float* TangentEffects::written_tangent(const TapeState& tape, std::uint32_t array, bool moves, bool adds) {
+  const void* const memory = address_of(tape, array);
+  if (moves) return make(memory);
+  if (!adds) clear(memory, tape.arrays[array].storage->bytes());
   return nullptr;
 }
 
-void TangentEffects::carry(const TapeState& tape, const Record& record) {
+const void* TangentEffects::address_of(const TapeState& tape, std::uint32_t array) {
+  const novaphy::Storage& storage = *tape.arrays[array].storage;
+  if (!tape.arrays[array].released) return storage.data();
+  std::unique_ptr<std::byte[]>& place = stand_ins_[array];
+  if (!place) place.reset(new std::byte[storage.bytes()]);
+  return place.get();
+}
+
+void TangentEffects::carry(const TapeState& tape, std::uint32_t index) {
+  const Record& record = tape.records[index];
   const LaunchSignature& signature = *record.signature;
   const Use* const in = tape.uses.data() + record.first_use;
   const Use* const out = in + signature.inputs;
@@ -87,9 +97,11 @@ void TangentEffects::carry(const TapeState& tape, const Record& record) {
   for (std::size_t k = 0; k < signature.outputs; ++k)
     if (out[k].array != kNone && (signature.float_outputs >> k & 1))
       results[k] =
-          written_tangent(*tape.arrays[out[k].array].storage, moving != 0, signature.adding_outputs >> k & 1);
+          written_tangent(tape, out[k].array, moving != 0, signature.adding_outputs >> k & 1);
   if (moving == 0) return;
-  if (record.custom != nullptr)
+  const Tangent* const kernel = record.kernel ? &record.kernel->tangent(nullptr, moving) : nullptr;
+  tape.require_values(index, kernel != nullptr ? kernel->reads : record.values_needed);
+  if (kernel == nullptr)
     return record.custom->operation->tangent({{values.data(), signature.inputs},
                                               {tangents.data(), signature.inputs},
                                               {results.data(), signature.outputs}});
@@ -99,7 +111,7 @@ void TangentEffects::carry(const TapeState& tape, const Record& record) {
   std::vector<void*> targets;
   for (std::size_t k = 0; k < signature.outputs; ++k)
     if (signature.float_outputs >> k & 1) targets.push_back(results[k]);
-  execute(record.kernel->tangent(nullptr, moving).code, arguments.data(), targets.data(), record.rows,
+  execute(kernel->code, arguments.data(), targets.data(), record.rows,
           record.domain);
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "nova/tape/effects.hpp"
@@ -28,7 +29,10 @@ class TangentEffects final : public Effects {
   /// The same, made of zeros where there is none. The address must be known.
   float* make(const void* memory);
   /// Carries the tangents of a recorded launch from its inputs to its outputs.
-  void carry(const TapeState& tape, const Record& record);
+  void carry(const TapeState& tape, std::uint32_t record);
+  /// Where the tangent of an array on the tape belongs: its memory, or a place that stands for it when that
+  /// was given back.
+  const void* address_of(const TapeState& tape, std::uint32_t array);
   /// A gradient that a backward under these effects would have stored; the stored ones stay as they are.
   struct Gradient {
     std::vector<float> value, tangent;
@@ -54,11 +58,12 @@ class TangentEffects final : public Effects {
   const Block* block_of(const void* memory, std::size_t& offset) const;
   void clear(const void* memory, std::size_t bytes);
   const void* value_of(const TapeState& tape, const Use& use, const float*& tangent);
-  float* written_tangent(const novaphy::Storage& storage, bool moves, bool adds);
+  float* written_tangent(const TapeState& tape, std::uint32_t array, bool moves, bool adds);
 
   Effects* const before_;
   std::map<const std::byte*, Block> blocks_;
   std::map<const novaphy::Storage*, Gradient> gradients_;
+  std::map<std::uint32_t, std::unique_ptr<std::byte[]>> stand_ins_;  ///< by array; never read or written
 };
 
 }  // namespace nova

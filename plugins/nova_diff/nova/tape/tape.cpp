@@ -46,8 +46,9 @@ TapeState& state_of(Tape& tape) noexcept {
   return *tape.state_;
 }
 
-Tape::Tape(OnOverwrite on_overwrite) : state_(std::make_shared<State>()) {
+Tape::Tape(OnOverwrite on_overwrite, KeepValues keep) : state_(std::make_shared<State>()) {
   state_->on_overwrite = on_overwrite;
+  state_->keep_values = keep == KeepValues::all;
   state_->serial = next_serial();
 }
 
@@ -79,6 +80,7 @@ void Tape::open() {
 void Tape::close() {
   NOVAPHY_REQUIRE(open_tape == state_.get(), ErrorKind::generic,
                   "nova.Tape: this tape is not open on this thread");
+  state_->settle();
   state_->open = false;
   open_tape = nullptr;
   open_tape_owner.reset();
@@ -107,7 +109,7 @@ std::uint32_t find_loss(TapeState& tape, const Tensor& loss) {
                   "Tape.backward: nothing was recorded; run the launches inside 'with nova.Tape() as tape'");
   NOVAPHY_REQUIRE(loss.dtype() == novaphy::DType::f32, ErrorKind::type, "Tape.backward: the loss is ",
                   to_string(loss.dtype()), ", float32 is wanted");
-  const bool is_met = loss.storage() && tape.table.find(&loss.storage()->base()) != kNone;
+  const bool is_met = loss.storage() && tape.find(&loss.storage()->base()) != kNone;
   const std::uint32_t at = is_met ? tape.array_of(loss.storage()) : kNone;
   NOVAPHY_REQUIRE(is_met && tape.arrays[at].last_writer != kNone, ErrorKind::generic,
                   "Tape.backward: the loss is not on this tape; compute it inside the recording");

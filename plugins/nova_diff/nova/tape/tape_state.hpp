@@ -45,7 +45,7 @@ struct Record {
   std::int64_t rows = 0, domain = 0;
   std::size_t first_use = 0;  ///< inputs, then outputs
   std::uint64_t values_needed = 0;
-  std::uint64_t wanted = 0;                    ///< during backward: inputs on the way to wanted arrays
+  std::uint64_t wanted = 0;  ///< inputs on the way to wanted arrays, as requires_grad stands
   std::shared_ptr<const std::string> title{};  ///< what RecordName called it
 
   std::string_view name() const noexcept {
@@ -68,8 +68,10 @@ struct TapeArray {
   std::uint64_t needed_version = kNoVersion;  ///< the last version whose value backward needs
   bool starts_as_input = false;               ///< roots: some of it was read before the recording wrote it
   bool tainted = false;  ///< roots: a value of this recording came in beside the tape before the first write
+  bool value_wanted = false;  ///< roots: a derivative that was wanted while recording reads a value of it
+  bool released = false;      ///< nobody needed the values and nobody held the array: its memory is gone
   std::optional<std::uint64_t> written_hash{};  ///< what the last launch left in an escaped array
-  // during backward, of roots
+  // of roots
   float* cotangent = nullptr;
   float* kept = nullptr;         ///< gradients of what the recording made
   bool flows = false;            ///< depends on a wanted array
@@ -122,7 +124,9 @@ class TapeState {
   void note_content(const novaphy::Storage& storage);
   /// Whether something else has written the array since the last launch that did.
   bool was_written_outside(const novaphy::Storage& storage) const;
-  /// The number of a storage on this tape. `raised`: by how much its version was raised since the last note.
+  /// The number of a storage on this tape, kNone when it was not met.
+  std::uint32_t find(const novaphy::Storage* storage) const noexcept;
+  /// The same, met now. `raised`: by how much its version was raised since the last note.
   std::uint32_t array_of(const std::shared_ptr<novaphy::Storage>& storage, std::uint64_t raised = 0);
   /// Whether `at` holds what the recording left there, as far as versions tell.
   bool is_clean(std::uint32_t at, std::uint64_t raised = 0) const {
@@ -132,9 +136,18 @@ class TapeState {
   bool overlap(std::uint32_t a, std::uint32_t b) const {
     return arrays[a].root == arrays[b].root && arrays[a].range().overlaps(arrays[b].range());
   }
-  /// The value that a use saw: the array itself, or the copy that was saved before it was overwritten.
+  /// The value that a use saw: the array itself, or the copy that was saved before it was overwritten; null
+  /// when its memory was given back.
   const void* value_of(const Use& use) const;
   bool is_saved(const Use& use) const { return saved.count({use.array, use.version}) > 0; }
+  bool is_released(const Use& use) const { return arrays[use.array].released && !is_saved(use); }
+  /// Fails for the first of these inputs of a record whose memory was given back.
+  void require_values(std::uint32_t record, std::uint64_t inputs) const;
+  /// What a record's inputs want by the present requires_grad, and what that means for what it writes.
+  void follow(std::uint32_t record);
+  /// Before the next record, or the end of a block: gives back the memory of what the recording made, nobody
+  /// holds any more and no wanted derivative reads.
+  void settle();
   /// Which bytes of a root which record wrote, of those in `range`.
   std::vector<Piece> pieces_of(const TapeArray& root, ByteRange range) const;
   void reset();
@@ -142,6 +155,7 @@ class TapeState {
   void drop_records();
 
   OnOverwrite on_overwrite = OnOverwrite::error;
+  bool keep_values = false;  ///< settle() gives nothing back
 
   std::vector<TapeArray> arrays;
   std::vector<Use> uses;
@@ -170,10 +184,18 @@ class TapeState {
   bool holds_what_was_written(std::uint32_t at) const;
   void save_overwritten(const std::shared_ptr<novaphy::Storage>& storage);
   void save(std::uint32_t at);
+  void give_back_unneeded();
   template <class Action>
   void for_each_relative(std::uint32_t at, Action action) const;
   bool has_external_ = false;
+  std::uint32_t settled_ = 0;              ///< records that settle() has seen
+  std::vector<std::uint32_t> made_;        ///< arrays that settle() may give back
+  std::size_t look_at_ = kFirstLook;       ///< when `made_` has so many
+  static constexpr std::size_t kFirstLook = 4;
 };
+
+/// Smaller arrays stay: their memory is not worth the work. Tests set it.
+std::size_t& least_bytes_given_back() noexcept;
 
 /// The name that RecordName gives to what this thread records now; null = none.
 const std::shared_ptr<const std::string>& record_title() noexcept;

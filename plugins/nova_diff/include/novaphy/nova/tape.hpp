@@ -21,6 +21,11 @@ enum class OnOverwrite : int {
   save,       ///< the launch that is about to overwrite such a value keeps a copy of it on the tape first
 };
 
+enum class KeepValues : int {
+  wanted = 0,  ///< what the derivatives of arrays read that require gradient while recording, and what is held
+  all,         ///< also what later wishes (requires_grad, jvp) may read
+};
+
 /// One line of a recording.
 struct RecordSummary {
   struct Argument {
@@ -42,10 +47,12 @@ struct TapeReport {
 };
 
 /// Records the Nova launches of the thread that opened it. Forward values are not copied: the arrays must
-/// keep them until backward, which checks their versions first. One open tape a thread.
+/// keep them until backward, which checks their versions first. An array that a recorded launch made lives as
+/// long as somebody or the tape holds it; the tape does while a derivative may read it that leads to an array
+/// with requires_grad, or all of them with KeepValues::all. One open tape a thread.
 class NOVAPHY_API Tape {
  public:
-  explicit Tape(OnOverwrite on_overwrite = OnOverwrite::error);
+  explicit Tape(OnOverwrite on_overwrite = OnOverwrite::error, KeepValues keep = KeepValues::wanted);
   ~Tape();
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
@@ -60,7 +67,8 @@ class NOVAPHY_API Tape {
   /// Adds d(loss)/d(array) to the gradient of every array that requires it and that the loss depends on.
   /// `seed` may be left out when the loss has one element. May be called again: gradients add. Throws
   /// Error(gradient_not_ready) while open, Error(stale_record) when a value that was read has been
-  /// overwritten (by whom the tape could not save it from), Error(value) for a loss that is not scalar
+  /// overwritten (by whom the tape could not save it from) or was given back, since no array that required
+  /// gradient while recording needed it, Error(value) for a loss that is not scalar
   /// without a seed, Error when the loss is not on the tape.
   void backward(const Tensor& loss);
   void backward(const Tensor& loss, const Tensor& seed);
