@@ -5,8 +5,10 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "novaphy/log.hpp"
+#include "novaphy/probe.hpp"
 #include "verbs.hpp"
 
 namespace novaphy::host {
@@ -91,6 +93,7 @@ std::string printed(const nlohmann::json& document) {
 int main(int argc, char** argv) {
   using namespace novaphy::host;
   try {
+    if (argc == 3 && std::string_view(argv[1]) == "probe-child") return novaphy::run_probe_child(argv[2]);
     return run(argc, argv);
   } catch (const Exit& exit) {
     std::cerr << "novaphy-host: " << exit.message << "\n";

@@ -28,7 +28,8 @@ inline HostResult run_host(const std::string& arguments,
                            const std::string& plugin_path = std::string(NOVAPHY_BUILD_DIR) +
                                                             "/tests/plugins/all") {
   const ScratchFolder folder;
-  const WithEnvironment data("XDG_DATA_HOME", "/nonexistent"), path("NOVAPHY_PLUGIN_PATH", plugin_path);
+  const WithEnvironment data("XDG_DATA_HOME", "/nonexistent"), path("NOVAPHY_PLUGIN_PATH", plugin_path),
+      state("XDG_STATE_HOME", "/dev/null/none");
   const std::string command = std::string(NOVAPHY_BUILD_DIR) + "/bin/novaphy-host " + arguments + " >" +
                               folder.str("out") + " 2>" + folder.str("err");
   const int status = std::system(command.c_str());

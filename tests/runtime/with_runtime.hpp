@@ -12,6 +12,7 @@ namespace test {
 
 inline const std::string kAll = std::string(NOVAPHY_BUILD_DIR) + "/tests/plugins/all";
 inline const std::string kSecond = std::string(NOVAPHY_BUILD_DIR) + "/tests/plugins/second";
+inline const std::string kDeadly = std::string(NOVAPHY_BUILD_DIR) + "/tests/plugins/deadly";
 inline const std::string kBesideRuntime = std::string(NOVAPHY_BUILD_DIR) + "/lib/novaphy/plugins";
 inline const std::string kSearched =
     "searched: " + kAll + ", /nonexistent/novaphy/plugins, " + kBesideRuntime;
@@ -25,8 +26,9 @@ inline std::string library_of(const std::string& name) {
 
 class WithRuntime {
  public:
-  explicit WithRuntime(novaphy::RuntimeOptions options = {})
-      : data_("XDG_DATA_HOME", "/nonexistent"), path_("NOVAPHY_PLUGIN_PATH", "") {
+  /// `state` becomes XDG_STATE_HOME; by default it cannot hold a journal of loads.
+  explicit WithRuntime(novaphy::RuntimeOptions options = {}, const std::string& state = "/dev/null/none")
+      : data_("XDG_DATA_HOME", "/nonexistent"), path_("NOVAPHY_PLUGIN_PATH", ""), state_("XDG_STATE_HOME", state) {
     novaphy::set_log_level(novaphy::LogLevel::off);
     if (options.paths.empty()) options.paths = {kAll};
     novaphy::Runtime::start(std::move(options));
@@ -56,7 +58,7 @@ class WithRuntime {
   }
 
  private:
-  WithEnvironment data_, path_;
+  WithEnvironment data_, path_, state_;
 };
 
 }  // namespace test

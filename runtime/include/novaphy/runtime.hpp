@@ -86,6 +86,17 @@ struct RuntimeOptions {
   std::vector<std::string> allow_writable;         ///< folders whose files others may write or own
   bool safe = false;                               ///< only plugins from the folder beside the runtime
   std::string source = "command line";             ///< what messages call these options
+  bool no_lazy = false;     ///< load at the start everything that can load
+  bool probe = false;       ///< load what did not come with the runtime in a child process first (NP316)
+  double probe_limit = 10;  ///< how long such a child may take [s]
+  bool journal = true;      ///< remember a plugin that kills the process while it loads (NP313)
+};
+
+/// A module during whose load a process died. It is not loaded until it is forgiven or its library changes.
+struct QuarantinedModule {
+  std::string plugin, module, library;
+  long process = 0;  ///< the one that died
+  std::string date;  ///< when, in universal time: "2026-11-30"
 };
 
 /// The process's plugin system. One exists at a time; all functions are thread-safe. Loading happens under
@@ -106,6 +117,12 @@ class NOVAPHY_API Runtime {
   /// Stops modules in reverse order of loading. Afterwards another runtime may start. Nothing happens when
   /// none runs.
   static void shutdown();
+
+  /// The modules that killed a process while they loaded, by name. Any thread; needs no running plugin system.
+  static std::vector<QuarantinedModule> quarantined();
+  /// Ends the quarantine of a plugin or module, for runtimes that start afterwards; returns how many deaths were
+  /// forgiven. Throws Error when the journal cannot be written.
+  static std::size_t forgive(std::string_view name);
 
   /// "0.1.0".
   static std::string version();

@@ -8,7 +8,10 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <exception>
 #include <list>
+#include <system_error>
+#include <variant>
 
 namespace novaphy::platform {
 
@@ -39,19 +42,33 @@ std::string dlerror_text(const std::string& message, const std::string& path) {
   return text;
 }
 
-}  // namespace
-
-SharedLibrary& open_library(const std::filesystem::path& path) {
+/// The library, or the text of Boost.DLL's error. Never throws, and that is the point: an exception that a static
+/// constructor lets out of dlopen() leaves the system's loader locked, and every later dlopen() of another thread hangs
+/// (measured with glibc 2.36). The process ends here instead, where the journal of loads knows whose fault it was.
+std::variant<dll::shared_library, std::string> try_open(const std::filesystem::path& path) noexcept {
   // now: an undefined symbol is an error here and not the end of the process at the first call. local:
   // plugins see each other through the registry alone. nodelete: see open_libraries().
   const auto mode = dll::load_mode::rtld_now | dll::load_mode::rtld_local |
                     static_cast<dll::load_mode::type>(RTLD_NODELETE);
   try {
-    return open_libraries().emplace_back(dll::shared_library(path, mode));
-  } catch (const std::exception& error) {
+    return dll::shared_library(path, mode);
+  } catch (const std::system_error& error) {
     // the form with an error code would lose dlerror()
-    throw LibraryError{dlerror_text(error.what(), path.string())};
+    const std::string text = error.what();
+    if (text.find("boost::dll::") == std::string::npos) std::terminate();  // a static constructor's own
+    return text;
+  } catch (...) {
+    std::terminate();  // in a handler, which makes the message name the exception
   }
+}
+
+}  // namespace
+
+SharedLibrary& open_library(const std::filesystem::path& path) {
+  auto opened = try_open(path);
+  if (const std::string* error = std::get_if<std::string>(&opened))
+    throw LibraryError{dlerror_text(*error, path.string())};
+  return open_libraries().emplace_back(std::get<dll::shared_library>(std::move(opened)));
 }
 
 const void* mapped_address(SharedLibrary& library) {

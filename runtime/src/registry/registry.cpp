@@ -3,8 +3,10 @@
 #include "registry/registry.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "load/checked_library.hpp"
+#include "load/probe.hpp"
 #include "manifest/problems.hpp"
 #include "novaphy/abi.h"
 #include "novaphy/log.hpp"
@@ -23,7 +25,8 @@ void log_refused(const ManifestFile& file) {
 
 }  // namespace
 
-Runtime::Registry::Registry(const RuntimeOptions& options) : options_(options) {
+Runtime::Registry::Registry(const RuntimeOptions& options)
+    : options_(options), journal_(options.journal ? journal_folder() : fs::path()) {
   std::vector<PluginProblem> problems;
   host_ = read_host_config(options_, problems);
   if (problems.empty()) {
@@ -41,12 +44,14 @@ Runtime::Registry::Registry(const RuntimeOptions& options) : options_(options) {
   hosts_.resize(rows_.size());
   published_[{ITaskPool::kId, "shared"}] = &task_pool();
   for (const ManifestFile& file : discovery_.files) log_refused(file);
+  if (options_.journal) quarantine();
 }
 
 void Runtime::Registry::load_startup() {
   const Lock lock(mutex_);
   for (const std::size_t index : order_)
-    if (module(rows_[index]).phase == Phase::device || module(rows_[index]).load_at_startup) load_row(index);
+    if (options_.no_lazy || module(rows_[index]).phase == Phase::device || module(rows_[index]).load_at_startup)
+      load_row(index);
 }
 
 void Runtime::Registry::stop() {
@@ -140,6 +145,11 @@ void Runtime::Registry::load_library(std::size_t index) {
   const auto pin = host_.pins.find(manifest.name);
   const CheckedLibrary library(file(row).path.parent_path(), manifest.library, options_.allow_writable,
                                pin == host_.pins.end() ? nullptr : &pin->second);
+  std::optional<JournalEntry> entry;
+  if (is_third_party(library.path())) {
+    if (options_.probe) probe_module(options_, file(row).name, manifest.name);
+    entry.emplace(journal_, file(row).name, manifest.name, library.path());
+  }
   const novaphy_plugin* plugin =
       open_module(library, {manifest.name, file(row).manifest.version_text}, row.notes);
 

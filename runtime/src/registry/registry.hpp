@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "load/journal.hpp"
 #include "load/module_host.hpp"
 #include "novaphy/runtime.hpp"
 #include "resolve/discover.hpp"
@@ -73,6 +74,11 @@ class Runtime::Registry {
   void fail_row(std::size_t index, const LoadFailure& failure);
   void block_dependants(std::size_t index);
 
+  /// Fails the modules during whose load a process died.
+  void quarantine();
+  /// True for a library that did not come with the runtime.
+  bool is_third_party(const std::filesystem::path& library) const;
+
   ReportRow report_row(const PlannedModule& row) const;
   void explain(const PlannedModule& row, std::vector<std::string>& lines) const;
 
@@ -86,6 +92,7 @@ class Runtime::Registry {
   std::vector<std::unique_ptr<ModuleHost>> hosts_;  // one a row, null until its load begins
   std::vector<std::size_t> loaded_;                 // rows, in the order in which they were loaded
   std::map<Key, void*> published_;
+  LoadJournal journal_;
   bool stopped_ = false;
 };
 

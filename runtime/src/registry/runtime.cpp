@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "load/journal.hpp"
 #include "platform/process.hpp"
 #include "registry/registry.hpp"
 
@@ -105,6 +106,13 @@ void Runtime::shutdown() {
     self.stopped.push_back(running);
     self.options = {};
   }
+}
+
+std::vector<QuarantinedModule> Runtime::quarantined() {
+  return unfinished_loads(journal_folder());
+}
+std::size_t Runtime::forgive(std::string_view name) {
+  return forgive_loads(journal_folder(), name);
 }
 
 std::string Runtime::version() {

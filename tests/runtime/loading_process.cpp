@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process for tests in which one may die: loads plugins, and waits or dies where it is told to.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "novaphy/log.hpp"
+#include "novaphy/runtime.hpp"
+
+using namespace novaphy;
+
+/// loading_process FOLDER NAME...: loads these of the plugins in FOLDER and prints what became of each.
+/// "wait" waits for ever, "die" ends the process by SIGKILL, "report" prints the states of all.
+int main(int argc, char** argv) {
+  RuntimeOptions options;
+  options.paths = {argv[1]};
+  set_log_level(LogLevel::off);
+  Runtime& runtime = Runtime::start(options);
+  for (int i = 2; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "wait") {
+      std::puts("waiting");
+      std::fflush(stdout);
+      pause();
+    } else if (name == "die") {
+      raise(SIGKILL);
+    } else if (name == "report") {
+      for (const ReportRow& row : runtime.report())
+        if (row.path.starts_with(argv[1])) std::printf("%s: %s\n", row.plugin.c_str(), to_string(row.state));
+    } else {
+      try {
+        runtime.load(name);
+        std::printf("%s: loaded\n", name.c_str());
+      } catch (const Error& error) {
+        std::printf("%s\n", error.what());
+      }
+    }
+    std::fflush(stdout);
+  }
+  Runtime::shutdown();
+  return 0;
+}
