@@ -6,6 +6,7 @@
 
 #include "diff/contact_records.hpp"
 #include "diff/particles.hpp"
+#include "diff/recorded_forces.hpp"
 #include "novaphy/collision/static_contact_kernel.hpp"
 #include "novaphy/error.hpp"
 #include "novaphy/log.hpp"
@@ -61,7 +62,8 @@ class ForceBuffers {
 
 /// What is kept between steps.
 struct DiffSemiImplicitSolver::Kept {
-  ForceBuffers forces;
+  ForceBuffers totals;
+  semi_implicit::RecordedForces forces;
   semi_implicit::MaterialRows materials;
 };
 
@@ -74,6 +76,7 @@ DiffSemiImplicitSolver::DiffSemiImplicitSolver(std::shared_ptr<Model> model, con
   NOVAPHY_REQUIRE(config_.soft_contact_margin >= 0.0f && std::isfinite(config_.soft_contact_margin),
                   ErrorKind::value, "DiffSemiImplicitSolver: soft_contact_margin is ",
                   config_.soft_contact_margin, "; give a finite distance of at least 0 m");
+  kept_->forces = semi_implicit::RecordedForces(*model_, config_.forces, "DiffSemiImplicitSolver");
   skip_or_refuse();
 }
 
@@ -84,7 +87,9 @@ void DiffSemiImplicitSolver::skip_or_refuse() {
   semi_implicit::check_owners("DiffSemiImplicitSolver", *model_);
   auto parts = semi_implicit::unstepped_elements(*model_);
   for (const Unstepped& part : semi_implicit::unsupported_shapes(*model_)) parts.push_back(part);
-  std::erase_if(parts, [&](const Unstepped& part) { return !is_wanted(config_, part.element); });
+  std::erase_if(parts, [&](const Unstepped& part) {
+    return !is_wanted(config_, part.element) || kept_->forces.forces().acts_on(part.element);
+  });
   NOVAPHY_REQUIRE(parts.empty() || !config_.strict, ErrorKind::unsupported_feature,
                   "DiffSemiImplicitSolver: the model has ", semi_implicit::listed(parts),
                   ", which this solver does not step; DiffSolverConfig(strict=False) skips them");
@@ -110,12 +115,16 @@ void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const
   if (forward_only) no_grad.emplace();
   skip_or_refuse();
   semi_implicit::check_step("DiffSemiImplicitSolver.step", *model_, state_in, state_out, contacts, dt);
+  const semi_implicit::Forces& forces = kept_->forces.forces();
+  forces.check_state("DiffSemiImplicitSolver.step", "state_in", state_in);
+  forces.check_state("DiffSemiImplicitSolver.step", "state_out", state_out);
   NOVAPHY_REQUIRE(&state_in != &state_out || !nova::is_recording(), ErrorKind::value,
                   "DiffSemiImplicitSolver.step: state_in and state_out are the same state, whose old values "
                   "backward needs; "
                   "give one state for each step while a tape is open");
   if (model_->particle_count > 0) step_particles(state_in, state_out, contacts, dt);
   semi_implicit::carry_over(state_in, state_out);
+  kept_->forces.carry_over(state_in, state_out, dt);
 }
 
 void DiffSemiImplicitSolver::step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts,
@@ -135,31 +144,43 @@ void DiffSemiImplicitSolver::step_particles(SimState& state_in, SimState& state_
 }
 
 const DeviceArray& DiffSemiImplicitSolver::total_force(SimState& state_in, const Contacts* contacts) {
+  DeviceArray& external = state_in.particle_f;
+  DeviceArray* total = config_.enable_contacts ? add_contacts(state_in, contacts) : nullptr;
+  if (kept_->forces.forces().empty()) return total != nullptr ? *total : external;
+  if (total == nullptr) {
+    total = &kept_->totals.next(external);
+    nova::assign(*total, nova::Tensor(external));
+  }
+  kept_->forces.add_to(*total, *model_, state_in);
+  nova::assign(external, nova::Tensor(*total));
+  return *total;
+}
+
+DeviceArray* DiffSemiImplicitSolver::add_contacts(SimState& state_in, const Contacts* contacts) {
   const DeviceArray &q = state_in.particle_q, &qd = state_in.particle_qd;
   DeviceArray& external = state_in.particle_f;
-  if (!config_.enable_contacts) return external;
   if (contacts != nullptr) {
-    if (contacts->soft_contacts_used() == 0) return external;
+    if (contacts->soft_contacts_used() == 0) return nullptr;
     if (!ordered_.is_current(*contacts)) {
       check_records(*contacts);
       by_pair_ = semi_implicit::works_by_pair(*contacts);
       ordered_.note(*contacts);
     }
     const auto records = semi_implicit::records_for_step(*contacts, by_pair_);
-    DeviceArray& total = kept_->forces.next(external);
+    DeviceArray& total = kept_->totals.next(external);
     semi_implicit::add_contact_forces(*model_, records, q, qd, external, total, kept_->materials,
                                       skips_carried_shapes_);
-    return total;
+    return &total;
   }
   if (config_.soft_contact_margin > 0.0f && model_->shape_count > 0) {
     collision::check_static_contact(*model_, config_.soft_contact_margin, !config_.strict,
                                     "DiffSemiImplicitSolver.step without contacts");
-    DeviceArray& total = kept_->forces.next(external);
+    DeviceArray& total = kept_->totals.next(external);
     collision::subtract_static_contacts(*model_, q, qd, external, total, config_.soft_contact_margin);
     nova::assign(external, nova::Tensor(total));
-    return total;
+    return &total;
   }
-  return external;
+  return nullptr;
 }
 
 }  // namespace novaphy

@@ -21,6 +21,7 @@ DiffSolverConfig config_from(std::string_view json) {
   options.read("enable_contacts", config.enable_contacts);
   options.read("enable_rigid", config.enable_rigid);
   options.read("strict", config.strict);
+  options.read("forces", config.forces);
   options.finish();
   return config;
 }

@@ -20,7 +20,8 @@ using namespace novaphy;
 DiffSolverConfig make_config(double angular_damping, std::optional<double> friction_smoothing,
                              std::optional<std::string> friction_law, double soft_contact_margin,
                              bool enable_particles, bool enable_tetrahedra, bool enable_triangles,
-                             bool enable_contacts, bool enable_rigid, bool strict) {
+                             bool enable_contacts, bool enable_rigid, bool strict,
+                             std::vector<std::string> forces) {
   DiffSolverConfig config;
   config.angular_damping = static_cast<float>(angular_damping);
   if (friction_smoothing) config.friction_smoothing = static_cast<float>(*friction_smoothing);
@@ -29,6 +30,7 @@ DiffSolverConfig make_config(double angular_damping, std::optional<double> frict
   config.enable_particles = enable_particles, config.enable_tetrahedra = enable_tetrahedra;
   config.enable_triangles = enable_triangles, config.enable_contacts = enable_contacts;
   config.enable_rigid = enable_rigid, config.strict = strict;
+  config.forces = std::move(forces);
   return config;
 }
 
@@ -45,6 +47,7 @@ void each_field(Visit visit) {
   visit("enable_contacts", &DiffSolverConfig::enable_contacts);
   visit("enable_rigid", &DiffSolverConfig::enable_rigid);
   visit("strict", &DiffSolverConfig::strict);
+  visit("forces", &DiffSolverConfig::forces);
 }
 
 py::dict fields_of(const DiffSolverConfig& config) {
@@ -73,14 +76,16 @@ void bind_config(py::module_& m) {
   py::class_<DiffSolverConfig> config(
       m, "DiffSolverConfig",
       "What DiffSemiImplicitSolver steps. strict=False skips what it cannot step and lists it "
-      "in solver.skipped.");
+      "in solver.skipped. forces: names of forces that plugins publish, added in this order after the "
+      "solver's own.");
   config.attr("__module__") = "novaphy.solvers";  // where pickle finds it
   config
       .def(py::init(&make_config), py::kw_only(), py::arg("angular_damping") = 0.05,
            py::arg("friction_smoothing") = py::none(), py::arg("friction_law") = py::none(),
            py::arg("soft_contact_margin") = 0.0, py::arg("enable_particles") = true,
            py::arg("enable_tetrahedra") = true, py::arg("enable_triangles") = true,
-           py::arg("enable_contacts") = true, py::arg("enable_rigid") = true, py::arg("strict") = true)
+           py::arg("enable_contacts") = true, py::arg("enable_rigid") = true, py::arg("strict") = true,
+           py::arg("forces") = py::tuple())
       .def("__repr__", &describe)
       .def(
           "__eq__",
@@ -99,17 +104,24 @@ void bind_solver(py::module_& m) {
       "The step of SolverSemiImplicit from generated kernels, recorded on the open tape. Forward results are "
       "the same bits.");
   solver.attr("__module__") = "novaphy.solvers";
-  solver.def(py::init([](std::shared_ptr<Model> model, const std::optional<DiffSolverConfig>& config) {
+  solver.def(py::init([](std::shared_ptr<Model> model, const std::optional<DiffSolverConfig>& given,
+                         std::optional<std::vector<std::string>> forces) {
                python::require_model(model, "DiffSemiImplicitSolver");
-               return std::make_shared<DiffSemiImplicitSolver>(std::move(model),
-                                                               config.value_or(DiffSolverConfig{}));
+               DiffSolverConfig config = given.value_or(DiffSolverConfig{});
+               NOVAPHY_REQUIRE(!forces || config.forces.empty() || *forces == config.forces, ErrorKind::value,
+                               "DiffSemiImplicitSolver: forces are given twice, in the config too; give them once");
+               if (forces) config.forces = std::move(*forces);
+               return std::make_shared<DiffSemiImplicitSolver>(std::move(model), config);
              }),
-             py::arg("model"), py::arg("config") = py::none());
+             py::arg("model"), py::arg("config") = py::none(), py::kw_only(), py::arg("forces") = py::none());
   python::def_step(solver);
   solver
       .def_property_readonly(
           "config", [](const DiffSemiImplicitSolver& self) { return self.config(); },
           "A copy: a solver keeps what it was made with.")
+      .def_property_readonly(
+          "forces", [](const DiffSemiImplicitSolver& self) { return self.config().forces; },
+          "Names of the forces of other plugins, in the order of addition.")
       .def_property_readonly("skipped", &DiffSemiImplicitSolver::skipped, "What strict=False left out.")
       .def_readwrite("forward_only", &DiffSemiImplicitSolver::forward_only,
                      "On: steps are not recorded even while a tape is open.")

@@ -17,6 +17,7 @@ SemiImplicitConfig config_from(std::string_view json) {
   options.read("joint_attach_ke", config.joint_attach_ke);
   options.read("joint_attach_kd", config.joint_attach_kd);
   options.read("enable_tri_contact", config.enable_tri_contact);
+  options.read("forces", config.forces);
   options.finish();
   return config;
 }

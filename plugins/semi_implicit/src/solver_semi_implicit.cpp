@@ -85,6 +85,7 @@ void check_config(const SemiImplicitConfig& config, const char* who) {
 SolverSemiImplicit::SolverSemiImplicit(std::shared_ptr<Model> model, const SemiImplicitConfig& config)
     : model_(std::move(model)), config_(config) {
   check_config(config_, "SolverSemiImplicit");
+  forces_ = semi_implicit::Forces(*model_, config_.forces, "SolverSemiImplicit");
   check_model();
 }
 
@@ -92,7 +93,8 @@ SolverSemiImplicit::~SolverSemiImplicit() = default;
 
 void SolverSemiImplicit::check_model() {
   if (checked_.is_current(*model_)) return;
-  const auto unstepped = semi_implicit::unstepped_elements(*model_);
+  auto unstepped = semi_implicit::unstepped_elements(*model_);
+  std::erase_if(unstepped, [&](const auto& part) { return forces_.acts_on(part.element); });
   NOVAPHY_REQUIRE(unstepped.empty(), ErrorKind::unsupported_feature, "SolverSemiImplicit: the model has ",
                   semi_implicit::listed(unstepped), ", which this solver does not step; it steps particles");
   semi_implicit::check_owners("SolverSemiImplicit", *model_);
@@ -105,12 +107,15 @@ void SolverSemiImplicit::step(SimState& state_in, SimState& state_out, const Con
   const collision::OneThread::Entry entry(one_thread_, "SolverSemiImplicit.step", "solver");
   check_model();
   semi_implicit::check_step("SolverSemiImplicit.step", *model_, state_in, state_out, contacts, dt);
+  forces_.check_state("SolverSemiImplicit.step", "state_in", state_in);
+  forces_.check_state("SolverSemiImplicit.step", "state_out", state_out);
   if (model_->particle_count > 0) {
     step_particles(state_in, state_out, contacts, dt);
     for (DeviceArray* array : {&state_out.particle_q, &state_out.particle_qd, &state_in.particle_f})
       array->join_open_recording();
   }
   semi_implicit::carry_over(state_in, state_out);
+  forces_.carry_over(state_in, state_out, dt);
 }
 
 void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts,
@@ -120,7 +125,8 @@ void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out,
     contacts_by_particle_.update(*contacts);
     scene.emplace(*model_, state_in, *contacts);
   }
-  const auto total = scene ? state_in.particle_f.write<Vec3f>() : std::span<Vec3f>{};
+  const bool sums = scene || !forces_.empty();
+  const auto total = sums ? state_in.particle_f.write<Vec3f>() : std::span<Vec3f>{};
   const auto radius = model_->particle_radius.read<float>();
   const semi_implicit::IntegrationRows rows{.q = state_in.particle_q.read<Vec3f>(),
                                             .qd = state_in.particle_qd.read<Vec3f>(),
@@ -134,12 +140,19 @@ void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out,
                                             .q_out = state_out.particle_q.write<Vec3f>(),
                                             .qd_out = state_out.particle_qd.write<Vec3f>()};
 
-  parallel_for(model_->particle_count, grain_, [&](std::int64_t begin, std::int64_t end) {
+  const auto add_contacts = [&](std::int64_t begin, std::int64_t end) {
     for (auto p = static_cast<std::size_t>(begin); scene && p < static_cast<std::size_t>(end); ++p) {
       if ((rows.flags[p] & ParticleFlags::ACTIVE) == 0) continue;
       for (const std::int32_t k : contacts_by_particle_.of(p))
         total[p] = total[p] - scene->force(static_cast<std::size_t>(k), rows.q[p], rows.qd[p], radius[p]);
     }
+  };
+  if (!forces_.empty()) {
+    parallel_for(model_->particle_count, grain_, add_contacts);
+    forces_.add_to(total, *model_, state_in, grain_);
+  }
+  parallel_for(model_->particle_count, grain_, [&](std::int64_t begin, std::int64_t end) {
+    if (forces_.empty()) add_contacts(begin, end);
     semi_implicit::integrate(rows, begin, end);
   });
 }

@@ -3,6 +3,8 @@
 #include "novaphy/collision.hpp"
 #include "novaphy/demo.hpp"
 #include "novaphy/error.hpp"
+#include "novaphy/force.hpp"
+#include "novaphy/nova.hpp"
 #include "novaphy/solver.hpp"
 #include "novaphy/task_pool.hpp"
 
@@ -15,5 +17,7 @@ ICollisionPipelineFactory::~ICollisionPipelineFactory() = default;
 ISolver::~ISolver() = default;
 ISolverFactory::~ISolverFactory() = default;
 IDemo::~IDemo() = default;
+IForce::~IForce() = default;
+INova::~INova() = default;
 
 }  // namespace novaphy

@@ -83,6 +83,15 @@ void JsonOptions::read(const char* key, std::optional<std::string>& field) {
   field = value->get<std::string>();
 }
 
+void JsonOptions::read(const char* key, std::vector<std::string>& field) {
+  const auto* value = values_->find(key);
+  if (value == nullptr) return;
+  const auto is_string = [](const nlohmann::json& item) { return item.is_string(); };
+  values_->require(value->is_array() && std::all_of(value->begin(), value->end(), is_string), key,
+                   "an array of strings", *value);
+  field = value->get<std::vector<std::string>>();
+}
+
 void JsonOptions::finish() const {
   for (const auto& item : values_->object.items()) {
     if (std::find(values_->known.begin(), values_->known.end(), item.key()) != values_->known.end()) continue;

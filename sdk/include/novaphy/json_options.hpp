@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "novaphy/export.hpp"
 
@@ -36,6 +37,7 @@ class NOVAPHY_API JsonOptions {
   void read(const char* key, std::string& field);
   void read(const char* key, std::optional<float>& field);
   void read(const char* key, std::optional<std::string>& field);
+  void read(const char* key, std::vector<std::string>& field);
   /// Throws Error(value) for a key that no read() asked for, with those that were.
   void finish() const;
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "novaphy/nova/operations.hpp"
 #include "novaphy/nova/program.hpp"
 
 namespace nova {
@@ -18,17 +19,5 @@ Program simplify(const Program& program);
 
 /// A listing for people, one operation a line.
 std::string listing(const Program& program);
-
-const char* name_of(Op op) noexcept;
-/// Operands that the operation has: 0 for constants, inputs and reduction results.
-int operand_count(Op op) noexcept;
-inline ValueType type_of(Row row) noexcept {
-  return is_float(row) ? ValueType::f32 : ValueType::i32;
-}
-/// True when row e alone does not say which row is read or written.
-inline bool in_loop(const Program& program, const Argument& argument) {
-  return argument.reach == Reach::domain || argument.reach == Reach::pair ||
-         (argument.reach == Reach::gather && program.arguments[argument.index].reach == Reach::pair);
-}
 
 }  // namespace nova

@@ -53,9 +53,9 @@ struct Total {
 
 struct Tracer::State {
   explicit State(std::string_view kernel_name)
-      : name(kernel_name), recording(KernelDesc{name.c_str(), {}, {}, {}}) {}
+      : name(kernel_name), builder(KernelDesc{name.c_str(), {}, {}, {}}) {}
 
-  Program& draft() { return recording.draft(); }
+  Program& draft() { return builder.draft(); }
   template <class... Parts>
   void require(bool condition, const Parts&... parts) const {
     if (!condition) [[unlikely]]
@@ -70,7 +70,7 @@ struct Tracer::State {
   void order_arguments(Program& program, TracedKernel& out) const;
 
   Name name;
-  Recording recording;
+  ProgramBuilder builder;
   Tracer* outer = nullptr;
   std::vector<Parameter> parameters;
   std::vector<Use> uses;  ///< of the draft's arguments
@@ -241,7 +241,7 @@ std::uint32_t Tracer::total(Nodes init) {
 void Tracer::begin_loop() {
   state_->require(!state_->in_loop && !state_->loop_done,
                   "a kernel has one domain loop; write a second kernel, or one loop over both tables");
-  state_->recording.begin_loop({});
+  state_->builder.begin_loop({});
   state_->in_loop = true;
 }
 
@@ -256,7 +256,7 @@ void Tracer::accumulate(std::uint32_t total, Nodes term, Mask mask, bool subtrac
 }
 
 void Tracer::end_loop() {
-  state_->results = state_->recording.end_loop();
+  state_->results = state_->builder.end_loop();
   state_->in_loop = false, state_->loop_done = true;
 }
 

@@ -10,18 +10,11 @@
 #include <concepts>
 #include <cstddef>
 
-#include "novaphy/export.hpp"
 #include "novaphy/math.hpp"
 #include "novaphy/nova/program.hpp"
+#include "novaphy/nova/trace.hpp"
 
 namespace nova {
-
-/// Appends one operation to the program that this thread records. Throws Error(trace) when none is recorded
-/// or an operand was never given a value.
-NOVAPHY_API std::uint32_t trace(Op op, ValueType type, std::uint32_t a, std::uint32_t b = kNone,
-                                std::uint32_t c = kNone);
-NOVAPHY_API std::uint32_t trace_constant(float value);
-NOVAPHY_API std::uint32_t trace_constant(std::int32_t value);
 
 /// A truth value of one row.
 struct Mask {

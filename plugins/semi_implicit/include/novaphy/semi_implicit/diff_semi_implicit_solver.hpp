@@ -26,18 +26,20 @@ struct DiffSolverConfig {
   bool enable_particles = true, enable_tetrahedra = true, enable_triangles = true, enable_contacts = true;
   bool enable_rigid = true;
   bool strict = true;  ///< false: what cannot be stepped is skipped, and logged once
+  std::vector<std::string> forces{};  ///< of other plugins (novaphy/force.hpp), by name, in the order of addition
 };
 
 /// One contact kernel and one integration kernel a step, recorded on this thread's open tape; without a tape
 /// they run alone. Results equal SolverSemiImplicit's to the bit. Gradients reach the start state, the
 /// external forces (state_particle_f_tensor(state_in): the force at call time, although state_in holds the
 /// total force afterwards), particle_inv_mass, particle_radius, gravity, shape_material_ke, kd, kf, mu and
-/// soft_contact_material. Contact points and normals are constants, as they are records of a collide(); they
+/// soft_contact_material, and whatever the forces of other plugins read. Contact points and normals are constants, as they are records of a collide(); they
 /// may be collided anew before every step.
 class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
  public:
   /// Throws Error(unsupported_feature) with everything in the model that it cannot step, unless `strict` is
-  /// off.
+  /// off, and for a force that brings no program, so has no gradient. Throws also as semi_implicit::Forces, and adds
+  /// the arrays of the forces to the model.
   explicit DiffSemiImplicitSolver(std::shared_ptr<Model> model, const DiffSolverConfig& config = {});
   ~DiffSemiImplicitSolver() override;
 
@@ -58,9 +60,10 @@ class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
   struct Kept;
   void skip_or_refuse();
   void step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts, float dt);
-  /// The total force, which state_in.particle_f holds too on return; that array itself where there is no
-  /// contact.
+  /// The total force, which state_in.particle_f holds too on return; that array itself where nothing is added.
   const DeviceArray& total_force(SimState& state_in, const Contacts* contacts);
+  /// The external force less contact forces, which state_in.particle_f holds too; null where there is no contact.
+  DeviceArray* add_contacts(SimState& state_in, const Contacts* contacts);
 
   std::shared_ptr<Model> model_;
   DiffSolverConfig config_;

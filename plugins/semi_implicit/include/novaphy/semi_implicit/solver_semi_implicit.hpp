@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "novaphy/collision/one_thread.hpp"
+#include "novaphy/semi_implicit/forces.hpp"
 #include "novaphy/semi_implicit/particle_contacts.hpp"
 #include "novaphy/semi_implicit/step_checks.hpp"
 #include "novaphy/solver.hpp"
@@ -23,19 +25,21 @@ struct SemiImplicitConfig {
   float joint_attach_ke = 1e4f;               ///< N/m
   float joint_attach_kd = 100.0f;             ///< N s/m
   bool enable_tri_contact = true;
+  std::vector<std::string> forces{};  ///< of other plugins (novaphy/force.hpp), by name, in the order of addition
 };
 
 /// Throws Error(value) for a friction law that does not exist, a smoothing that is not positive, or a damping
 /// or stiffness that is negative. `who` begins the message.
 NOVAPHY_API void check_config(const SemiImplicitConfig& config, const char* who);
 
-/// Steps particles: external forces, contact with shapes in the order of the records, gravity of the
-/// particle's world, then the integration. An inactive particle keeps position and velocity. Bodies must be
+/// Steps particles: external forces, contact with shapes in the order of the records, the forces of other plugins
+/// in the order of config.forces, gravity of the particle's world, then the integration. An inactive particle keeps position and velocity. Bodies must be
 /// kinematic: they keep their pose and twist, and carry shapes. The step may be done in place (state_in is
 /// state_out).
 class NOVAPHY_API SolverSemiImplicit final : public ISolver {
  public:
-  /// Throws Error(unsupported_feature) with everything in the model that this solver does not step.
+  /// Throws Error(unsupported_feature) with everything in the model that this solver does not step (elements that a
+  /// force acts on are stepped), and as semi_implicit::Forces. Adds the arrays of the forces to the model.
   explicit SolverSemiImplicit(std::shared_ptr<Model> model, const SemiImplicitConfig& config = {});
   ~SolverSemiImplicit() override;
 
@@ -54,6 +58,7 @@ class NOVAPHY_API SolverSemiImplicit final : public ISolver {
 
   std::shared_ptr<Model> model_;
   SemiImplicitConfig config_;
+  semi_implicit::Forces forces_;
   collision::OneThread one_thread_;
   semi_implicit::CheckedModel checked_;
   ParticleContacts contacts_by_particle_;

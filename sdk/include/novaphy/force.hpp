@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forces on particles from other plugins: SolverSemiImplicit adds them to its own, DiffSemiImplicitSolver
+// differentiates them.
+//
+// A force is written once as a formula over its scalar. novaphy/nova/formula_force.hpp makes both forms of
+// it: the rows of floats that the forward solver calls, and the program that a tape records. An author who
+// wants the forward form alone derives from RowForce, or implements IForce.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "novaphy/elementary.hpp"
+#include "novaphy/model.hpp"
+
+namespace novaphy {
+
+/// What a force acts on, what it reads and what it owns.
+struct ForceDescription {
+  /// A row of the force: particle, or spring, tri, edge or tet, on whose 2, 3, 4 or 4 particles (corners) it
+  /// acts.
+  Frequency rows = Frequency::particle;
+  /// Arrays that the force reads, by name: of the state ("particle_q", "particle_qd"), of the model
+  /// ("particle_mass"), its own, or "time", which the solver keeps in the state, s. They are read where the
+  /// row is: the array's own row where it has one for each row of the force, the one row of an array with
+  /// frequency `once`, the rows of the corners where the force acts on elements and the array belongs to
+  /// particles.
+  std::vector<std::string> inputs;
+  /// Arrays of the force itself, with unit, default and owner (model: parameters; state: what is carried from
+  /// step to step). A solver adds them to a model that does not have them; users set them as any other array.
+  /// Begin their names with that of the force.
+  std::vector<CustomArray> arrays;
+};
+
+/// How a row of the force reaches an input.
+enum class ForceReach : std::uint8_t { row = 0, uniform, corner };
+
+/// One input of a force, found.
+struct ForceInput {
+  ArrayInfo info;
+  ArrayOwner owner = ArrayOwner::model;
+  ForceReach reach = ForceReach::row;
+};
+
+/// The inputs of a description in their order. Throws Error(value) for a name that no array has, with the
+/// nearest one, and for an array whose rows the force cannot reach.
+NOVAPHY_API std::vector<ForceInput> inputs_of(const ForceDescription& description);
+/// Particles of a row: 1, or those of an element. Throws Error(value) for a frequency that has none.
+NOVAPHY_API int corners_of(Frequency rows);
+/// The model's array that names them: "tet_indices"; empty for particles.
+NOVAPHY_API std::string_view corner_array_of(Frequency rows);
+
+/// One input as a force sees it in a call: packed rows of `width` 4-byte numbers.
+struct ForceInputRows {
+  const void* data = nullptr;
+  int width = 1;
+  ForceReach reach = ForceReach::row;
+};
+
+/// What a force is asked for: the rows [begin, end).
+struct ForceRows {
+  std::int64_t begin = 0, end = 0;
+  std::span<const ForceInputRows> inputs;  ///< as in the description
+  const std::int32_t* corners =
+      nullptr;  ///< of all rows; null where rows are particles. Below 0: there is none
+  int corner_count = 1;
+  float* out =
+      nullptr;  ///< 3 numbers [N] for each corner of each row, row `begin` first; the solver adds them
+};
+
+/// A force. Any thread: rows are asked for in any order and at the same time, so the object does not change.
+class NOVAPHY_API IForce {
+ public:
+  static constexpr const char* kId = "novaphy.x.IForce/1";
+  virtual ~IForce();
+  virtual ForceDescription describe() const = 0;
+  /// Writes all of rows.out. Each row from its inputs alone.
+  virtual void evaluate(const ForceRows& rows) const = 0;
+  /// The same as a program (novaphy/nova.hpp): inputs as described, then the corners' indices where rows are
+  /// elements; one output, which is added to. Empty = there is no gradient. Valid as long as this object.
+  virtual std::span<const std::byte> program() const noexcept = 0;
+};
+
+/// One row of a force over floats. Inputs by their place in the description.
+class ForceRow {
+ public:
+  using Scalar = float;
+  ForceRow(const ForceRows& rows, std::int64_t row) noexcept : rows_(rows), row_(row) {}
+
+  float f32(int input) const { return read<float>(input); }
+  Vec2f vec2(int input) const { return read<Vec2f>(input); }
+  Vec3f vec3(int input) const { return read<Vec3f>(input); }
+  Vec4f vec4(int input) const { return read<Vec4f>(input); }
+  Mat22f mat22(int input) const { return read<Mat22f>(input); }
+  Mat33f mat33(int input) const { return read<Mat33f>(input); }
+  std::int32_t i32(int input) const { return read<std::int32_t>(input); }
+  /// Of all corners.
+  template <int N>
+  std::array<Vec3f, N> vec3s(int input) const {
+    return corners<Vec3f, N>(input);
+  }
+  template <int N>
+  std::array<float, N> f32s(int input) const {
+    return corners<float, N>(input);
+  }
+
+ private:
+  template <class T>
+  T read(int input, int corner = 0) const {
+    const ForceInputRows& from = rows_.inputs[static_cast<std::size_t>(input)];
+    std::int64_t row = from.reach == ForceReach::uniform ? 0 : row_;
+    if (from.reach == ForceReach::corner) row = rows_.corners[row_ * rows_.corner_count + corner];
+    T out{};
+    if (row < 0) return out;
+    std::memcpy(&out, static_cast<const char*>(from.data) + row * from.width * 4, sizeof(T));
+    return out;
+  }
+  template <class T, int N>
+  std::array<T, N> corners(int input) const {
+    std::array<T, N> out;
+    for (int k = 0; k < N; ++k) out[static_cast<std::size_t>(k)] = read<T>(input, k);
+    return out;
+  }
+
+  const ForceRows& rows_;
+  std::int64_t row_;
+};
+
+/// A force from a formula:
+///   struct Wind {
+///     static ForceDescription describe();
+///     template <class Row> static auto force(const Row& row) { return formula::wind(row.vec3(0),
+///     row.f32(1)); }
+///   };
+/// force() gives a Vec3T, or a std::array of as many as there are corners.
+template <class Formula>
+class RowForce : public IForce {
+ public:
+  ForceDescription describe() const override { return Formula::describe(); }
+  void evaluate(const ForceRows& rows) const override {
+    float* out = rows.out;
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+      const auto force = Formula::force(ForceRow(rows, row));
+      static_assert(sizeof(force) % sizeof(Vec3f) == 0, "a force gives a Vec3 for each corner");
+      std::memcpy(out, &force, sizeof(force));
+      out += sizeof(force) / sizeof(float);
+    }
+  }
+  std::span<const std::byte> program() const noexcept override { return {}; }
+};
+
+}  // namespace novaphy
