@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import peer_runs
+import plugin_system
 from processes import HERE, ROOT, cpu_seconds_of, json_of
 
 BUILD = ROOT / "build/release"
@@ -23,8 +24,8 @@ SOFT_TARGETS = {"compiled": (8.0, 24.0), "interpreter": (30.0, 90.0)}
 
 
 def measure_ours(cores):
-    subprocess.run(["cmake", "--build", BUILD, "--target", "novaphy_ball_loop", "novaphy_tetrahedron_bench"], check=True,
-                   stdout=subprocess.DEVNULL)
+    programs = ("novaphy_ball_loop", "novaphy_tetrahedron_bench", "novaphy_plugin_system", "novaphy_empty_program")
+    subprocess.run(["cmake", "--build", BUILD, "--target", *programs], check=True, stdout=subprocess.DEVNULL)
     soft = {}
     for tets, cells in GRIDS.items():
         command = (sys.executable, HERE / "soft_python.py", *cells, "--substeps", peer_runs.SUBSTEPS[tets])
@@ -37,6 +38,7 @@ def measure_ours(cores):
         "own_kernel": json_of(sys.executable, HERE / "own_kernel.py"),
         "soft": soft,
         "kernels": measure_kernels(cores),
+        "plugins": plugin_system.measure(BUILD),
     }
 
 
@@ -137,7 +139,7 @@ def main():
     peers = peer_runs.measure(GRIDS) if arguments.with_peers else None
     check_agreement(ours, peers)
     newton = peers["ball"] if peers else None
-    rows = ball_rows(ours, newton) + soft_rows(ours, peers) + kernel_rows(ours["kernels"])
+    rows = ball_rows(ours, newton) + soft_rows(ours, peers) + kernel_rows(ours["kernels"]) + plugin_system.rows(ours["plugins"])
     print_table(rows)
     print(f"\nof the first gradient's time, {ours['python_alone_s']:.2g} s are the start of Python with NumPy; "
           f"the plain forward solver takes {ours['python']['plain_forward_us']:.3g} us a substep from Python")

@@ -47,13 +47,20 @@ fs::path canonical_or_empty(const fs::path& path) {
   return error ? fs::path() : result;
 }
 
+bool exists(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
 FolderEntries sorted_entries(const fs::path& folder) {
   FolderEntries out;
-  std::error_code error;
+  std::error_code error, unknown;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    out.paths.push_back(at->path());
+    out.list.push_back({at->path(), at->is_symlink(unknown),
+                        at->symlink_status(unknown).type() == fs::file_type::directory});
   if (error) out.error = error.message();
-  std::sort(out.paths.begin(), out.paths.end());
+  std::sort(out.list.begin(), out.list.end(),
+            [](const auto& a, const auto& b) { return a.path.native() < b.path.native(); });
   return out;
 }
 

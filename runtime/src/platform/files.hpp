@@ -24,9 +24,16 @@ FileText read_file(const fs::path& path, std::uintmax_t limit);
 /// Absolute, without links and dots; empty when nothing lies there.
 fs::path canonical_or_empty(const fs::path& path);
 
-/// The entries of a folder, sorted, or why it cannot be read ("Not a directory").
+/// Whether something lies there, links followed.
+bool exists(const fs::path& path);
+
+/// The entries of a folder, sorted by name, or why it cannot be read ("Not a directory").
 struct FolderEntries {
-  std::vector<fs::path> paths;
+  struct Entry {
+    fs::path path;
+    bool is_link = false, is_folder = false;  ///< of the entry itself: a link to a folder is a link
+  };
+  std::vector<Entry> list;
   std::string error;
 };
 FolderEntries sorted_entries(const fs::path& folder);

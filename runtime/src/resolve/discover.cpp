@@ -2,7 +2,7 @@
 #include "resolve/discover.hpp"
 
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 
 #include "platform/files.hpp"
 #include "platform/process.hpp"
@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_manifest(const fs::path& path) {
-  return path.filename().string().ends_with(kManifestSuffix);
+  return path.native().ends_with(kManifestSuffix);
 }
 
 /// `path` as seen from the current folder; as it is where there is none, or where it is empty.
@@ -23,6 +23,8 @@ fs::path absolute_or_same(const fs::path& path) {
   const fs::path out = fs::absolute(path, error);
   return error ? path : out.lexically_normal();
 }
+
+using Entry = platform::FolderEntries::Entry;
 
 class Search {
  public:
@@ -42,7 +44,7 @@ class Search {
     if (place.exists) {
       const platform::FolderEntries entries = platform::sorted_entries(canonical);
       if (!entries.error.empty()) note(place.path + ": cannot be searched: " + entries.error);
-      for (const fs::path& entry : entries.paths) plugin_folder(entry, place);
+      for (const Entry& entry : entries.list) plugin_folder(entry, place);
     }
     out_.places.push_back(std::move(place));
   }
@@ -52,48 +54,50 @@ class Search {
   Discovery take() { return std::move(out_); }
 
  private:
-  void plugin_folder(const fs::path& entry, SearchPlace& place) {
-    const fs::path canonical = platform::canonical_or_empty(entry);
-    if (canonical.empty()) {
-      note(entry.string() + ": is a link to something that does not exist");
-      return;
-    }
-    if (is_manifest(entry)) {
-      note(entry.string() +
+  /// Where an entry leads; empty, and said, for a link to nothing. Folders above are canonical already.
+  fs::path target(const Entry& entry) {
+    if (!entry.is_link) return entry.path;
+    fs::path canonical = platform::canonical_or_empty(entry.path);
+    if (canonical.empty()) note(entry.path.string() + ": is a link to something that does not exist");
+    return canonical;
+  }
+
+  void plugin_folder(const Entry& entry, SearchPlace& place) {
+    const fs::path canonical = target(entry);
+    if (canonical.empty()) return;
+    if (is_manifest(entry.path)) {
+      note(entry.path.string() +
            ": lies in the folder that is searched and is not read; search the folder above, " +
-           entry.parent_path().parent_path().string());
+           entry.path.parent_path().parent_path().string());
       return;
     }
-    if (!fs::is_directory(canonical)) return;
+    if (!entry.is_folder && !(entry.is_link && fs::is_directory(canonical))) return;
     const platform::FolderEntries entries = platform::sorted_entries(canonical);
-    if (!entries.error.empty()) note(entry.string() + ": cannot be searched: " + entries.error);
-    for (const fs::path& inside : entries.paths) {
-      if (!is_manifest(inside)) continue;
-      const fs::path manifest = platform::canonical_or_empty(inside);
-      if (manifest.empty())
-        note(inside.string() + ": is a link to something that does not exist");
-      else
-        read(manifest, place, &entry);
+    if (!entries.error.empty()) note(entry.path.string() + ": cannot be searched: " + entries.error);
+    for (const Entry& inside : entries.list) {
+      if (!is_manifest(inside.path)) continue;
+      if (const fs::path manifest = target(inside); !manifest.empty())
+        read(manifest, place, entry.is_link ? &entry.path : nullptr);
     }
   }
 
   void read(const fs::path& manifest, SearchPlace& place, const fs::path* link = nullptr) {
     place.found.push_back(manifest.string());
-    if (!seen_.insert(manifest).second) return;
+    if (!seen_.insert(manifest.string()).second) return;
     ManifestFile file = read_manifest(manifest);
     Problems problems(manifest.string());
     trust_.check(file, problems);
     if (link) trust_.check_link(*link, problems);
     for (PluginProblem& problem : problems.take()) file.problems.push_back(std::move(problem));
     for (const ModuleManifest& module : file.manifest.modules)
-      if (platform::canonical_or_empty(manifest.parent_path() / module.library).empty())
+      if (!platform::exists(manifest.parent_path() / module.library))
         file.missing_libraries.insert(module.name);
     out_.files.push_back(std::move(file));
   }
 
   ManifestTrust trust_;
   Discovery out_;
-  std::set<fs::path> seen_;
+  std::unordered_set<std::string> seen_;
 };
 
 void search_environment(Search& search) {
