@@ -54,13 +54,12 @@ bool exists(const fs::path& path) {
 
 FolderEntries sorted_entries(const fs::path& folder) {
   FolderEntries out;
-  std::error_code error, unknown;
+  std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    out.list.push_back({at->path(), at->is_symlink(unknown),
-                        at->symlink_status(unknown).type() == fs::file_type::directory});
+    out.paths.push_back(*at);
   if (error) out.error = error.message();
-  std::sort(out.list.begin(), out.list.end(),
-            [](const auto& a, const auto& b) { return a.path.native() < b.path.native(); });
+  std::sort(out.paths.begin(), out.paths.end(),
+            [](const auto& a, const auto& b) { return a.path().native() < b.path().native(); });
   return out;
 }
 

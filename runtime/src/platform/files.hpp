@@ -29,11 +29,7 @@ bool exists(const fs::path& path);
 
 /// The entries of a folder, sorted by name, or why it cannot be read ("Not a directory").
 struct FolderEntries {
-  struct Entry {
-    fs::path path;
-    bool is_link = false, is_folder = false;  ///< of the entry itself: a link to a folder is a link
-  };
-  std::vector<Entry> list;
+  std::vector<fs::directory_entry> paths;  ///< they know without a further call what is a link or a folder
   std::string error;
 };
 FolderEntries sorted_entries(const fs::path& folder);

@@ -24,8 +24,6 @@ fs::path absolute_or_same(const fs::path& path) {
   return error ? path : out.lexically_normal();
 }
 
-using Entry = platform::FolderEntries::Entry;
-
 class Search {
  public:
   explicit Search(const RuntimeOptions& options) : trust_(options.allow_writable) {}
@@ -44,7 +42,7 @@ class Search {
     if (place.exists) {
       const platform::FolderEntries entries = platform::sorted_entries(canonical);
       if (!entries.error.empty()) note(place.path + ": cannot be searched: " + entries.error);
-      for (const Entry& entry : entries.list) plugin_folder(entry, place);
+      for (const fs::directory_entry& entry : entries.paths) plugin_folder(entry, place);
     }
     out_.places.push_back(std::move(place));
   }
@@ -55,29 +53,31 @@ class Search {
 
  private:
   /// Where an entry leads; empty, and said, for a link to nothing. Folders above are canonical already.
-  fs::path target(const Entry& entry) {
-    if (!entry.is_link) return entry.path;
-    fs::path canonical = platform::canonical_or_empty(entry.path);
-    if (canonical.empty()) note(entry.path.string() + ": is a link to something that does not exist");
+  fs::path target(const fs::directory_entry& entry) {
+    std::error_code unknown;
+    if (!entry.is_symlink(unknown)) return entry.path();
+    fs::path canonical = platform::canonical_or_empty(entry.path());
+    if (canonical.empty()) note(entry.path().string() + ": is a link to something that does not exist");
     return canonical;
   }
 
-  void plugin_folder(const Entry& entry, SearchPlace& place) {
+  void plugin_folder(const fs::directory_entry& entry, SearchPlace& place) {
     const fs::path canonical = target(entry);
     if (canonical.empty()) return;
-    if (is_manifest(entry.path)) {
-      note(entry.path.string() +
+    if (is_manifest(entry.path())) {
+      note(entry.path().string() +
            ": lies in the folder that is searched and is not read; search the folder above, " +
-           entry.path.parent_path().parent_path().string());
+           entry.path().parent_path().parent_path().string());
       return;
     }
-    if (!entry.is_folder && !(entry.is_link && fs::is_directory(canonical))) return;
+    std::error_code unknown;
+    if (!entry.is_directory(unknown)) return;  // a link to one is one, too
     const platform::FolderEntries entries = platform::sorted_entries(canonical);
-    if (!entries.error.empty()) note(entry.path.string() + ": cannot be searched: " + entries.error);
-    for (const Entry& inside : entries.list) {
-      if (!is_manifest(inside.path)) continue;
+    if (!entries.error.empty()) note(entry.path().string() + ": cannot be searched: " + entries.error);
+    for (const fs::directory_entry& inside : entries.paths) {
+      if (!is_manifest(inside.path())) continue;
       if (const fs::path manifest = target(inside); !manifest.empty())
-        read(manifest, place, entry.is_link ? &entry.path : nullptr);
+        read(manifest, place, entry.is_symlink(unknown) ? &entry.path() : nullptr);
     }
   }
 
