@@ -9,6 +9,7 @@ and why something is not.
 
 import importlib as _importlib
 
+from . import _main_interpreter as _main_interpreter  # before anything that is compiled
 from . import _core
 
 if _core.__file__ is None:  # only stubs: this is the source folder, found because it is the current one
@@ -128,7 +129,9 @@ def sdk_cmake_dir() -> str:
 
 def load_plugin(name: str) -> None:
     """The same as novaphy.plugins.load()."""
-    _core.runtime.load(name)
+    from . import plugins
+
+    plugins.load(name)
 
 
 def __getattr__(name: str):

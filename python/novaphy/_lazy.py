@@ -8,10 +8,10 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, NoReturn
 
 from . import _core
-from ._core import PluginNotAvailableError
+from ._core import NovaPhyError, PluginNotAvailableError
 
 #: Names of parts with a plugin of their own: asking for one without its plugin says which is missing.
 _HOMES = {
@@ -29,6 +29,7 @@ _HOMES = {
 }
 
 _extensions: dict[str, Any] = {}
+_ABSENT = object()
 
 
 def no_attribute(module: str, name: str, known: Any) -> AttributeError:
@@ -91,25 +92,44 @@ def _import_extension(name: str, folder: str) -> Any:
             sys.modules[name] = loaded
             try:
                 spec.loader.exec_module(loaded)
-            except BaseException:
-                del sys.modules[name]
-                raise
+            except BaseException as error:
+                sys.modules.pop(name, None)
+                _not_imported(name, error)
             return loaded
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
+        if error.name != name.partition(".")[0]:
+            _not_imported(name, error)
         raise PluginNotAvailableError(
             f"extension '{name}' was found neither in {folder} for this Python "
             f"({importlib.machinery.EXTENSION_SUFFIXES[0]}) nor among the installed modules; "
             "build the plugin for this interpreter"
         ) from error
+    except BaseException as error:
+        _not_imported(name, error)
+
+
+def _not_imported(name: str, error: BaseException) -> NoReturn:
+    """Raises what a caller sees when the code of an extension, which may be anybody's, has raised `error`."""
+    if isinstance(error, (PluginNotAvailableError, KeyboardInterrupt)):
+        raise error
+    said = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
+    if not said.startswith(name):  # else it is one of our own sentences about this extension
+        said = f"extension '{name}' cannot be imported: {said}"
+    raise PluginNotAvailableError(said) from error
 
 
 def _resolve(module: str, name: str, entry: dict) -> Any:
     try:
-        value = getattr(_load_extension(entry), name)
+        value = getattr(_load_extension(entry), name, _ABSENT)
     except PluginNotAvailableError as error:
-        raise PluginNotAvailableError(f"{module}.{name}: {error}") from None
+        raise PluginNotAvailableError(f"{module}.{name}: {error}") from error.__cause__
+    if value is _ABSENT:
+        raise PluginNotAvailableError(
+            f"{module}.{name}: the manifest of plugin '{entry['plugin']}' promises it, and extension "
+            f"'{entry['extension']}' does not hold it; report this to the plugin's author"
+        )
     if getattr(value, "__module__", None) == entry["extension"]:
         value.__module__ = module  # where users, pickles and documentation find it
     return value
@@ -129,7 +149,10 @@ def lazy_module(
 
     def available() -> list[str]:
         # names that cannot load are left out: hasattr() and tab completion would raise on them
-        exported = {name for name, entry in exports_of(module).items() if entry["can_load"]}
+        try:
+            exported = {name for name, entry in exports_of(module).items() if entry["can_load"]}
+        except NovaPhyError:  # a wrong host configuration; asking for a name says what is wrong with it
+            exported = set()
         return sorted({*own_names(), *exported, *(written_in_python if exported else ())})
 
     def missing(plugin: str, name: str) -> PluginNotAvailableError:

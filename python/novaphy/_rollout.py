@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator
 
 from ._config import config
 from ._lazy import extension
+from ._process_bound import ProcessBound
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
@@ -36,7 +37,7 @@ def _bytes_of(budget: int | str | None) -> int:
     return min(budget, 2**62)
 
 
-class Rollout:
+class Rollout(ProcessBound):
     """`substeps` steps of `solver` from a state, a loss, and its gradient, in bounded memory.
 
         roll = novaphy.diff.Rollout(solver, control, contacts, dt, substeps=288, memory_budget="256 MB")

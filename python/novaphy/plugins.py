@@ -16,6 +16,21 @@ from ._core import PluginNotAvailableError  # what load() raises
 
 _runtime = _core.runtime
 
+__all__ = [
+    "PluginNotAvailableError",
+    "Report",
+    "Row",
+    "add_search_path",
+    "configure",
+    "has",
+    "info",
+    "list",
+    "load",
+    "loaded",
+    "report",
+    "require",
+]
+
 
 class Row(NamedTuple):
     """One module of one plugin, or a manifest that could not be read."""
@@ -37,25 +52,52 @@ class Row(NamedTuple):
 
 
 class Report(_builtins.list):
-    """Rows; printing it gives a table."""
+    """Rows; printing it gives a table, and `notes` tells what discovery noticed outside of any plugin."""
+
+    def __init__(self, rows: Iterable[Row] = (), notes: Iterable[str] = ()) -> None:
+        super().__init__(rows)
+        self.notes = _builtins.list(notes)
+
+    def _cells(self) -> _builtins.list[tuple[str, ...]]:
+        return [_COLUMNS, *((row.plugin, row.module, row.version, row.state, row.reason) for row in self)]
 
     def __str__(self) -> str:
-        rows = [
-            ("plugin", "module", "version", "state", "reason"),
-            *((row.plugin, row.module, row.version, row.state, row.reason) for row in self),
-        ]
-        widths = [max(len(row[column]) for row in rows) for column in range(4)]
-        return "\n".join(
+        cells = self._cells()
+        widths = [max(len(row[column]) for row in cells) for column in range(4)]
+        lines = [
             "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]]).rstrip()
-            for row in rows
-        )
+            for row in cells
+        ]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        import html
+
+        def line(row: tuple[str, ...], tag: str) -> str:
+            return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in row)}</tr>"
+
+        head, *rows = self._cells()
+        notes = "".join(f"<p>note: {html.escape(note)}</p>" for note in self.notes)
+        return f"<table>{line(head, 'th')}{''.join(line(row, 'td') for row in rows)}</table>{notes}"
+
+
+_COLUMNS = ("plugin", "module", "version", "state", "reason")
+
+
+def _name(function: str, name: object) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"plugins.{function}: wants the name of a plugin or module, got {name!r}")
+    return name
 
 
 def report() -> Report:
     """One row a module, by plugin and module. Loads nothing."""
-    return Report(Row(**row) for row in _runtime.report())
+    from . import _entry_points
+
+    rows = [Row(**row) for row in _runtime.report()]  # the first question asks the entry points
+    return Report(rows, [*_runtime.notes(), *_entry_points.notes])
 
 
 def list() -> _builtins.list[str]:
@@ -69,7 +111,8 @@ def loaded() -> _builtins.list[str]:
 
 
 def has(name: str) -> bool:
-    """Whether a plugin or module is loaded or can load. Never raises, loads nothing."""
+    """Whether a plugin or module is loaded or can load. Raises for no name, loads nothing."""
+    name = _name("has", name)
     try:
         return bool(_runtime.has(name))
     except Exception:  # a wrong host configuration: nothing can load
@@ -78,7 +121,7 @@ def has(name: str) -> bool:
 
 def info(name: str) -> dict[str, Any]:
     """Manifest, options and rows of a plugin, or of a module's plugin. PluginNotAvailableError for others."""
-    rows = Report(Row(**row) for row in _runtime.info(name))
+    rows = Report(Row(**row) for row in _runtime.info(_name("info", name)))
     if not rows:
         raise PluginNotAvailableError(_runtime.why_not(name))
     plugin = rows[0].plugin
@@ -97,12 +140,22 @@ def info(name: str) -> dict[str, Any]:
 
 def load(name: str) -> None:
     """Loads a plugin or module and all that it requires. PluginNotAvailableError with the whole reason."""
-    _runtime.load(name)
+    _runtime.load(_name("load", name))
+
+
+def require(name: str, version: str = "*") -> None:
+    """load(), where the plugin's version lies in `version`, such as ">=0.1 <0.2"; for the head of a program.
+
+    PluginNotAvailableError with the whole reason, or with both versions.
+    """
+    if not isinstance(version, str):
+        raise TypeError(f"plugins.require: version wants a range such as '>=0.1 <0.2', got {version!r}")
+    _runtime.require(_name("require", name), version.replace(",", " "))
 
 
 def _names(argument: str, given: Iterable[str]) -> _builtins.list[str]:
     """Several names; text alone would fall apart into letters."""
-    names = [given] if isinstance(given, str) else _builtins.list(given)
+    names = [given] if isinstance(given, str) else _items(argument, given, "names of plugins or modules")
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"plugins.configure: {argument} wants names of plugins or modules, got {name!r}")
@@ -111,11 +164,46 @@ def _names(argument: str, given: Iterable[str]) -> _builtins.list[str]:
 
 def _folders(argument: str, given: Iterable[str | _os.PathLike[str]] | str | _os.PathLike[str]) -> _builtins.list[str]:
     """Several folders as absolute paths, or one."""
-    folders = [given] if isinstance(given, (str, _os.PathLike)) else _builtins.list(given)
-    for folder in folders:
-        if not isinstance(folder, (str, _os.PathLike)):
-            raise TypeError(f"plugins.configure: {argument} wants folders, got {folder!r}")
-    return [_os.path.abspath(folder) for folder in folders]
+    folders = [given] if isinstance(given, (str, _os.PathLike)) else _items(argument, given, "folders")
+    return [_path(argument, "folders", folder) for folder in folders]
+
+
+def _items(argument: str, given: Any, wanted: str) -> _builtins.list[Any]:
+    try:
+        return _builtins.list(given)
+    except TypeError:
+        raise TypeError(f"plugins.configure: {argument} wants {wanted}, got {given!r}") from None
+
+
+def _path(argument: str, wanted: str, given: object) -> str:
+    if not isinstance(given, (str, _os.PathLike)) or not isinstance(_os.fspath(given), str):
+        raise TypeError(f"plugins.configure: {argument} wants {wanted}, got {given!r}")
+    path = _os.path.abspath(_os.fspath(given))
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"plugins.configure: {argument}: {path!r} is no UTF-8; rename the folder") from None
+    return path
+
+
+def _json_of(config: dict[str, dict[str, Any]]) -> str:
+    for plugin, options in config.items():
+        if not isinstance(plugin, str) or not isinstance(options, dict):
+            raise TypeError(
+                "plugins.configure: config wants {'plugin': {'option': value}}, "
+                f"got {options!r} for {plugin!r}"
+            )
+        for option, value in options.items():
+            try:
+                if not isinstance(option, str):
+                    raise TypeError
+                _json.dumps(value, allow_nan=False)
+            except (TypeError, ValueError):
+                raise TypeError(
+                    f"plugins.configure: config: option {option!r} of '{plugin}' wants what JSON knows (a finite "
+                    f"number, text, True, False, None, lists and dicts of these), got {value!r}"
+                ) from None
+    return _json.dumps(config)
 
 
 def add_search_path(folder: str | _os.PathLike[str]) -> None:
@@ -138,13 +226,21 @@ def configure(
     files others may write. One name or folder may stand without a list around it.
     """
     is_file = config is not None and not isinstance(config, dict)
-    if is_file and not isinstance(config, (str, _os.PathLike)):
-        raise TypeError(f"plugins.configure: config wants a dict or the path of a file, got {config!r}")
     _runtime.configure(
         paths=_folders("paths", paths),
         enable=None if enable is None else _names("enable", enable),
         disable=_names("disable", disable),
-        config_json=_json.dumps(config) if isinstance(config, dict) else "",
-        config_file=_os.path.abspath(config) if is_file else "",
+        config_json=_json_of(config) if isinstance(config, dict) else "",
+        config_file=_path("config", "a dict or the path of a file", config) if is_file else "",
         allow_writable=_folders("allow_writable", allow_writable),
     )
+
+
+def __getattr__(name: str) -> Any:
+    from ._lazy import no_attribute
+
+    raise no_attribute(__name__, name, __all__)
+
+
+def __dir__() -> _builtins.list[str]:
+    return sorted(__all__)

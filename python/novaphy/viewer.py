@@ -7,6 +7,7 @@ import time as _time
 from typing import Any
 
 from ._lazy import lazy_module
+from ._process_bound import ProcessBound as _ProcessBound
 
 _HEADLESS = (
     "; without a window use novaphy.viewer.ViewerNull(), or --viewer null or --headless N on a demo's "
@@ -14,7 +15,7 @@ _HEADLESS = (
 )
 
 
-class ViewerBase:
+class ViewerBase(_ProcessBound):
     """What every viewer can be asked; drawing calls do nothing here."""
 
     def __init__(self, num_frames: int | None = None) -> None:
@@ -62,11 +63,6 @@ class ViewerBase:
 
     def __exit__(self, *_: Any) -> None:
         self.close()
-
-    def __reduce__(self) -> Any:
-        raise TypeError(
-            f"cannot pickle '{type(self).__name__}': a viewer belongs to its process; make a new one there"
-        )
 
 
 class ViewerNull(ViewerBase):

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin system for novaphy.plugins and for the lazy modules. The GIL is released wherever a library may
-// load.
-#include <mutex>
-
+// The plugin system for novaphy.plugins and for the lazy modules. The GIL is released around every question,
+// as one waits while another thread loads.
 #include "bindings.hpp"
 #include "novaphy/error.hpp"
 #include "novaphy/runtime.hpp"
@@ -25,28 +23,35 @@ Runtime& runtime() {
     RuntimeOptions options = Runtime::configured();
     if (options.source == RuntimeOptions{}.source) options.source = "novaphy.plugins.configure";
     options.entry_point_paths = entry_point_paths();
-    // planning may load libraries, so it runs without the GIL; the first of two threads starts it
-    static std::mutex starting;
-    const py::gil_scoped_release release;
-    const std::lock_guard lock(starting);
-    if (!Runtime::started()) Runtime::start(std::move(options));
+    const py::gil_scoped_release release;  // planning may load libraries
+    return Runtime::running_or_start(std::move(options));
   }
   return Runtime::instance();
 }
 
-void load(const std::string& name) {
+/// What the runtime answers to `question`, asked without the GIL.
+template <class Question>
+auto ask(Question&& question) {
   Runtime& running = runtime();
   const py::gil_scoped_release release;
-  running.load(name);
+  return question(running);
+}
+
+/// The same for a function of a name.
+template <auto Function>
+auto ask_about(const std::string& name) {
+  return ask([&](Runtime& running) { return (running.*Function)(name); });
+}
+
+void require(const std::string& name, const std::string& range) {
+  ask([&](Runtime& running) { running.require(name, range); });
 }
 
 /// Loads the module that an extension binds, so that importing the extension by hand is safe too.
 void require_module(const std::string& module, const std::string& extension) {
-  Runtime& running = runtime();
-  const std::string reason = running.why_not(module);
+  const std::string reason = ask_about<&Runtime::why_not>(module);
   NOVAPHY_REQUIRE(reason.empty(), ErrorKind::plugin_not_available, extension, ": ", reason);
-  const py::gil_scoped_release release;
-  running.load(module);
+  ask_about<&Runtime::load>(module);
 }
 
 void configure(const std::vector<std::string>& paths, const std::optional<std::vector<std::string>>& enable,
@@ -81,7 +86,7 @@ py::list rows(const std::vector<ReportRow>& report) {
 py::list python_exports() {
   using namespace py::literals;
   py::list out;
-  for (const PythonExport& one : runtime().python_exports())
+  for (const PythonExport& one : ask([](Runtime& running) { return running.python_exports(); }))
     out.append(py::dict("public_module"_a = one.public_module, "name"_a = one.name, "plugin"_a = one.plugin,
                         "module"_a = one.module, "extension"_a = one.extension, "folder"_a = one.folder,
                         "can_load"_a = one.can_load, "reason"_a = one.reason));
@@ -91,7 +96,7 @@ py::list python_exports() {
 py::list search_places() {
   using namespace py::literals;
   py::list out;
-  for (const SearchPlace& place : runtime().search_places())
+  for (const SearchPlace& place : ask([](Runtime& running) { return running.search_places(); }))
     out.append(py::dict("label"_a = place.label, "path"_a = place.path, "exists"_a = place.exists,
                         "found"_a = place.found));
   return out;
@@ -104,21 +109,17 @@ void bind_plugins(py::module_& m) {
   m.def("require_module", &require_module, "module"_a, "extension"_a);
   py::module_ p = m.def_submodule("runtime", "The plugin system; novaphy.plugins is its face.");
   p.def("started", &Runtime::started);
-  p.def("load", &load, "name"_a);
+  p.def("load", &ask_about<&Runtime::load>, "name"_a);
+  p.def("require", &require, "name"_a, "range"_a);
+  p.def("has", &ask_about<&Runtime::has>, "name"_a);
+  p.def("why_not", &ask_about<&Runtime::why_not>, "name"_a);
+  p.def("why", &ask_about<&Runtime::why>, "name"_a);
+  p.def("report", [] { return rows(ask([](Runtime& running) { return running.report(); })); });
   p.def(
-      "has", [](const std::string& name) { return runtime().has(name); }, "name"_a);
-  p.def(
-      "why_not", [](const std::string& name) { return runtime().why_not(name); }, "name"_a);
-  p.def(
-      "why", [](const std::string& name) { return runtime().why(name); }, "name"_a);
-  p.def("report", [] { return rows(runtime().report()); });
-  p.def(
-      "info", [](const std::string& name) { return rows(runtime().info(name)); }, "name"_a);
-  p.def("notes", [] { return runtime().notes(); });
-  p.def(
-      "manifest_json", [](const std::string& name) { return runtime().manifest_json(name); }, "plugin"_a);
-  p.def(
-      "config_json", [](const std::string& name) { return runtime().config_json(name); }, "plugin"_a);
+      "info", [](const std::string& name) { return rows(ask_about<&Runtime::info>(name)); }, "name"_a);
+  p.def("notes", [] { return ask([](Runtime& running) { return running.notes(); }); });
+  p.def("manifest_json", &ask_about<&Runtime::manifest_json>, "plugin"_a);
+  p.def("config_json", &ask_about<&Runtime::config_json>, "plugin"_a);
   p.def("python_exports", &python_exports);
   p.def("search_places", &search_places);
   p.def("configure", &configure, "paths"_a, "enable"_a, "disable"_a, "config_json"_a, "config_file"_a,

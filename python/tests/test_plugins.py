@@ -117,7 +117,7 @@ except ImportError as error:
     print(error)
 """)
     assert out.strip() == (
-        "_novaphy_nova was built with pybind11 internals v12, novaphy has v4; rebuild with pybind11 3.1"
+        "novaphy.nova.Tape: _novaphy_nova was built with pybind11 internals v12, novaphy has v4; rebuild with pybind11 3.1"
     )
 
 

@@ -34,6 +34,7 @@ def measure_ours(cores):
         "python": json_of(sys.executable, HERE / "ball_python.py"),
         "host": json_of(BUILD / "bench/novaphy_ball_loop"),
         "first_gradient_s": cpu_seconds_of(sys.executable, HERE / "first_gradient.py"),
+        "import_s": cpu_seconds_of(sys.executable, "-c", "import novaphy") - cpu_seconds_of(sys.executable, "-c", "pass"),
         "python_alone_s": cpu_seconds_of(sys.executable, "-c", "import numpy"),
         "own_kernel": json_of(sys.executable, HERE / "own_kernel.py"),
         "soft": soft,
@@ -79,6 +80,7 @@ def ball_rows(ours, newton):
         ("ball, forward, the host's C++ loop", "us a substep", host["forward_us"], 0.6, forward),
         ("ball, forward + backward, the host's C++ loop", "us a substep", host["forward_backward_us"], 2.5, both),
         ("process start to first gradient", "s", ours["first_gradient_s"], 0.3, peer.get("process_to_first_grad_s")),
+        ("import novaphy", "ms", ours["import_s"] * 1e3, 60.0, None),
         ("own kernel in Python, definition to gradient", "ms", ours["own_kernel"]["cold_ms"], 20.0, None),
         (f"discovery of all {host['modules']} modules, none loaded", "ms", host["discovery_ms"], 5.0, None),
     ]

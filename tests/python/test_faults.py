@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults known from other engines: gradient mode that changes the motion, wrong element types, graphics libraries that
-load by themselves, memory that grows, objects that cannot be copied."""
-import copy
-import pickle
+load by themselves, memory that grows."""
 import re
 import subprocess
 import sys
@@ -11,8 +9,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from ball import DT, make_ball, record_ball, stacked, step_ball
-from scenes import Shape, random_scene, scene_of
+from scenes import Shape, scene_of
 
 
 def python(program, *arguments, timeout=240):
@@ -255,103 +252,3 @@ def test_rebuilding_and_differentiating_a_model_keeps_memory_flat(rounds):
     growth, alive = python(ROUNDS, str(rounds), timeout=600).split()
     assert float(growth) < 1e6, f"{float(growth) / 1e6:.2f} MB per 100 rounds"
     assert int(alive) == 0, "dropping the last reference frees model, states and contacts"
-
-
-# O-50: copies and pickles
-
-COPIES = {"pickle": lambda o: pickle.loads(pickle.dumps(o)), "deepcopy": copy.deepcopy}
-
-
-@pytest.mark.parametrize("how", COPIES)
-def test_a_copied_model_and_state_give_the_same_motion_and_share_no_memory(how):
-    from novaphy.solvers import SolverSemiImplicit
-    from engine import step_all
-    scene = random_scene(2, particles=50, steps=40, margin=0.5)
-    model = scene.build()
-    first = step_all(SolverSemiImplicit(model), model, scene)
-    twin = COPIES[how](model)
-    assert twin is not model and twin.particle_count == 50
-    second = step_all(SolverSemiImplicit(twin), twin, scene)
-    assert np.array_equal(first.q, second.q)
-    for name in ("particle_q", "shape_transform", "shape_material_ke", "gravity"):
-        assert getattr(twin, name).ptr != getattr(model, name).ptr
-        assert np.array_equal(getattr(twin, name).numpy(), getattr(model, name).numpy())
-    twin.particle_q.fill_(3.0)
-    assert not (model.particle_q.numpy() == 3.0).all()
-
-    middle = first.states[20]
-    state = COPIES[how](middle)
-    assert np.array_equal(state.particle_q.numpy(), middle.particle_q.numpy())
-    assert np.array_equal(state.particle_qd.numpy(), middle.particle_qd.numpy())
-    state.particle_q.fill_(3.0)
-    assert not (middle.particle_q.numpy() == 3.0).any()
-    contacts = COPIES[how](first.contacts)
-    assert np.array_equal(contacts.soft_contact_normal.numpy(), first.contacts.soft_contact_normal.numpy())
-    assert np.array_equal(COPIES[how](model.control()).joint_f.numpy(), model.control().joint_f.numpy())
-
-
-@pytest.mark.parametrize("how", COPIES)
-def test_a_copied_builder_builds_the_same_model_or_the_copy_is_refused_by_name(how):
-    import novaphy
-    b = novaphy.ModelBuilder()
-    b.add_particle(pos=(0, 0, 1), vel=(1, 2, 3), mass=2.0)
-    b.add_shape_box(body=-1, hx=0.1, hy=0.2, hz=0.3)
-    try:
-        twin = COPIES[how](b)
-    except TypeError as refused:
-        assert how == "pickle" and "ModelBuilder" in str(refused)
-        return
-    b.add_particle(pos=(0, 0, 2), vel=(1, 2, 3), mass=2.0)
-    assert (b.particle_count, twin.particle_count) == (2, 1)
-    model = twin.finalize()
-    assert model.particle_inv_mass.numpy().tolist() == [0.5]
-    np.testing.assert_allclose(model.shape_scale.numpy(), [[0.1, 0.2, 0.3]], rtol=1e-6)
-
-
-@pytest.mark.parametrize("how", COPIES)
-def test_copied_solver_settings_are_equal(how):
-    from novaphy.solvers import DiffSolverConfig
-    config = COPIES[how](DiffSolverConfig(strict=False, soft_contact_margin=0.25))
-    assert config.strict is False and config.soft_contact_margin == 0.25
-
-
-def test_a_model_sent_to_a_new_process_moves_the_same(tmp_path):
-    ball = make_ball(requires_grad=False)
-    (tmp_path / "ball.pickle").write_bytes(pickle.dumps((ball.model, ball.states[0], ball.contacts, ball.control)))
-    out = python("""
-        import pickle, sys
-        from novaphy.solvers import SolverSemiImplicit
-        with open(sys.argv[1], "rb") as file:
-            model, a, contacts, control = pickle.load(file)
-        solver, b = SolverSemiImplicit(model), model.state()
-        for _ in range(288):
-            a.clear_forces()
-            solver.step(a, b, control, contacts, 1 / 480)
-            a, b = b, a
-        print(a.particle_q.numpy().tobytes().hex())
-    """, str(tmp_path / "ball.pickle"))
-    step_ball(ball)
-    assert bytes.fromhex(out.strip()) == ball.states[-1].particle_q.numpy().tobytes()
-
-
-@pytest.mark.parametrize("how", COPIES)
-def test_a_recording_refuses_to_be_copied_and_says_so(how):
-    tape, loss, _ = record_ball(make_ball())
-    with pytest.raises(TypeError, match="Tape"):
-        COPIES[how](tape)
-    tape.backward(loss)
-
-
-def test_a_copy_made_after_stepping_goes_on_like_the_original():
-    ball = make_ball(requires_grad=False)
-    step_ball(ball, ball.states[:101])
-    model = copy.deepcopy(ball.model)
-    from novaphy.solvers import SolverSemiImplicit
-    states = [copy.deepcopy(ball.states[100]), *(model.state() for _ in range(50))]
-    contacts = copy.deepcopy(ball.contacts)
-    solver = SolverSemiImplicit(model)
-    for now, then in zip(states, states[1:]):
-        now.clear_forces()
-        solver.step(now, then, None, contacts, DT)
-    step_ball(ball, ball.states[100:151])
-    assert np.array_equal(stacked(states, "particle_q"), stacked(ball.states[100:151], "particle_q"))

@@ -104,6 +104,16 @@ std::recursive_mutex& one_at_a_time() {
 }
 
 void bind_tape(py::module_& m) {
+  // a forked child has none of the threads that may be at work: the fork waits for them
+  const auto take = py::cpp_function([] {
+    const py::gil_scoped_release unlocked;
+    one_at_a_time().lock();
+  });
+  const auto release = py::cpp_function([] { one_at_a_time().unlock(); });
+  const auto renew = py::cpp_function([] { new (&one_at_a_time()) std::recursive_mutex; });
+  py::module_::import("os").attr("register_at_fork")(py::arg("before") = take, py::arg("after_in_parent") = release,
+                                                      py::arg("after_in_child") = renew);
+
   py::class_<RecordSummary>(m, "RecordSummary", "One line of a recording.")
       .def_readonly("name", &RecordSummary::name, "The kernel or operation, after the name of record_name.")
       .def_readonly("rows", &RecordSummary::rows, "Rows of the launch; 0 for an operation that is no kernel.")

@@ -10,6 +10,7 @@ from typing import Any, Callable, Hashable, Mapping, Sequence, overload
 
 from .. import _lazy
 from .._core import DeviceArray, ShapeMismatchError, TraceError
+from .._process_bound import ProcessBound
 from .annotations import Parameter, parameters_of
 from .captured import Captured
 from .source import told
@@ -55,7 +56,7 @@ class _Program:
                 raise with_line.with_traceback(error.__traceback__) from None
 
 
-class Kernel:
+class Kernel(ProcessBound):
     """A function over rows, made by `@nova.kernel`.
 
     A call takes the arguments of the function except its outputs (`nova.scatter`), launches it and records it
@@ -64,6 +65,8 @@ class Kernel:
     tensors to write into instead: one, a tuple in the order of outputs (`nova.scatter` arguments, then returned
     values), or a dict by name. `rows=` is needed where no argument and no output tells how many there are.
     """
+
+    _instead = "have the module that defines it imported there"
 
     def __init__(self, function: Callable[..., Any], vjp: Callable[..., Any] | None = None) -> None:
         functools.update_wrapper(self, function)

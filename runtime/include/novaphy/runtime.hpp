@@ -113,6 +113,8 @@ class NOVAPHY_API Runtime {
   static RuntimeOptions configured();
   /// configure() and instance().
   static Runtime& start(RuntimeOptions options);
+  /// The running one, whatever its options; else start(options). Of several threads the first one starts it.
+  static Runtime& running_or_start(RuntimeOptions options);
   static bool started() noexcept;
   /// Stops modules in reverse order of loading. Afterwards another runtime may start. Nothing happens when
   /// none runs.
@@ -140,6 +142,9 @@ class NOVAPHY_API Runtime {
   /// means the module. Throws Error(plugin_not_available): "plugin 'vbd' isn't loaded: blocked: requires
   /// 'collision', which ...".
   void load(std::string_view name);
+  /// load(), where the plugin's version lies in `range`, such as ">=0.1 <0.2". Throws Error(plugin_not_available)
+  /// where it does not, and Error(value) for a text that is no range.
+  void require(std::string_view name, std::string_view range);
   /// Whether a plugin or module is loaded or can load. Loads nothing.
   bool has(std::string_view name) const noexcept;
   /// Loads every plugin that the host configuration lists as required. Throws Error(plugin_not_available)

@@ -9,13 +9,14 @@
 #include <mutex>
 #include <string>
 
+#include "core/locks.hpp"
+
 namespace novaphy {
 namespace {
 
 std::atomic<LogLevel> level_limit{LogLevel::warn};
 
 struct Output {
-  std::mutex mutex;
   LogSink sink = nullptr;
   void* context = nullptr;
   spdlog::logger logger{"novaphy", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()};
@@ -55,7 +56,7 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 void log(LogLevel level, std::string_view message) {
   if (level < level_limit.load(std::memory_order_relaxed) || level == LogLevel::off) return;
   Output& out = output();
-  const std::lock_guard lock(out.mutex);
+  const std::lock_guard lock(log_mutex());
   if (out.sink)
     out.sink(out.context, level, std::string(message).c_str());
   else
@@ -72,7 +73,7 @@ LogLevel log_level() {
 
 void set_log_sink(LogSink sink, void* context) {
   Output& out = output();
-  const std::lock_guard lock(out.mutex);
+  const std::lock_guard lock(log_mutex());
   out.sink = sink;
   out.context = context;
 }

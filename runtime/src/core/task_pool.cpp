@@ -70,7 +70,10 @@ int default_thread_count() {
 
 class TbbTaskPool final : public ITaskPool {
  public:
-  TbbTaskPool() { set_thread_count(default_thread_count()); }
+  TbbTaskPool() {
+    set_thread_count(default_thread_count());
+    platform::around_fork(nullptr, nullptr, [] { static_cast<TbbTaskPool&>(task_pool()).left_alone(); });
+  }
 
   void parallel_for(std::int64_t n, std::int64_t grain,
                     void (*body)(void* context, std::int64_t begin, std::int64_t end),
@@ -100,6 +103,10 @@ class TbbTaskPool final : public ITaskPool {
   void set_thread_count(int count) override {
     NOVAPHY_REQUIRE(count >= 1, ErrorKind::value, "thread count is ", count, ": want at least 1");
     if (count == threads_) return;
+    NOVAPHY_REQUIRE(
+        !is_forked_, ErrorKind::generic,
+        "thread count: this process was forked and works on one thread, as its "
+        "parent's others do not exist here; start it anew instead, in Python with multiprocessing's 'spawn'");
     // The arena has room for `count` threads; the control lets oneTBB start more of them than there are
     // processors.
     limit_.reset();
@@ -110,7 +117,14 @@ class TbbTaskPool final : public ITaskPool {
   }
 
  private:
+  /// In a forked child: oneTBB counts on threads that the child does not have, so all work stays on this one.
+  void left_alone() {
+    threads_ = 1;
+    is_forked_ = true;
+  }
+
   int threads_ = 0;
+  bool is_forked_ = false;
   std::unique_ptr<tbb::global_control> limit_;
   std::unique_ptr<tbb::task_arena> arena_;
 };

@@ -2,6 +2,7 @@
 #include "platform/process.hpp"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -45,6 +46,10 @@ std::string machine() {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
+}
+
+void around_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) {
+  pthread_atfork(before, in_parent, in_child);
 }
 
 }  // namespace novaphy::platform

@@ -21,4 +21,8 @@ std::filesystem::path runtime_folder();
 /// "linux-x86_64".
 std::string machine();
 
+/// Calls these whenever the process forks: before it, after it in the process itself, and after it in the
+/// child, which has only the thread that forked. Any may be null. posix_spawn() is no fork.
+void around_fork(void (*before)(), void (*in_parent)(), void (*in_child)());
+
 }  // namespace novaphy::platform

@@ -100,6 +100,21 @@ void Runtime::Registry::load(std::string_view name) {
   if (!any) throw Error(ErrorKind::plugin_not_available, not_loaded(rows_[rows.front()]));
 }
 
+void Runtime::Registry::require(std::string_view name, std::string_view range_text) {
+  const std::optional<VersionRange> range = parse_range(range_text);
+  NOVAPHY_REQUIRE(range, ErrorKind::value, "require: '", range_text,
+                  "' is no range of versions: want comparators such as '>=0.1 <0.2', or '*'");
+  const Lock lock(mutex_);
+  for (const std::size_t index : rows_named(name)) {
+    const ManifestFile& found = file(rows_[index]);
+    if (!rows_[index].module || range->contains(found.manifest.version)) continue;
+    fail(ErrorKind::plugin_not_available, "plugin '", found.name, "' is of version ",
+         found.manifest.version_text, ", and '", range->text(),
+         "' is wanted; install another release of it (this one is ", found.path.string(), ")");
+  }
+  load(name);
+}
+
 void Runtime::Registry::require_listed() {
   const Lock lock(mutex_);
   for (const HostEntry& entry : host_.plugins) {

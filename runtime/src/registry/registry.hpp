@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/locks.hpp"
 #include "load/journal.hpp"
 #include "load/module_host.hpp"
 #include "novaphy/runtime.hpp"
@@ -34,6 +35,7 @@ class Runtime::Registry {
   void* find(std::string_view interface_id, std::string_view name);
   std::vector<ProvidedInterface> list(std::string_view interface_id) const;
   void load(std::string_view name);
+  void require(std::string_view name, std::string_view range);
   void require_listed();
   bool has(std::string_view name) const;
   std::string why_not(std::string_view name) const;
@@ -82,7 +84,7 @@ class Runtime::Registry {
   ReportRow report_row(const PlannedModule& row) const;
   void explain(const PlannedModule& row, std::vector<std::string>& lines) const;
 
-  mutable std::recursive_mutex mutex_;
+  std::recursive_mutex& mutex_ = load_mutex();
   RuntimeOptions options_;
   HostConfig host_;
   Discovery discovery_;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "core/locks.hpp"
 #include "load/journal.hpp"
 #include "platform/process.hpp"
 #include "registry/registry.hpp"
@@ -15,7 +16,6 @@ namespace {
 /// The running one. Runtimes are kept after they have stopped: a caller may still hold one, and a module its
 /// host.
 struct Process {
-  std::recursive_mutex mutex;  // recursive: a module that loads at startup may ask for the runtime
   std::atomic<Runtime*> current{nullptr};
   std::vector<Runtime*> stopped;
   RuntimeOptions options;
@@ -64,7 +64,7 @@ Runtime& Runtime::instance() {
   if (Runtime* running = self.current.load(std::memory_order_acquire)) {
     return *running;
   }
-  const std::lock_guard lock(self.mutex);
+  const std::lock_guard lock(runtime_mutex());
   if (Runtime* running = self.current.load()) return *running;
   auto* made = new Runtime(self.options);
   self.current.store(made, std::memory_order_release);
@@ -74,7 +74,7 @@ Runtime& Runtime::instance() {
 
 void Runtime::configure(RuntimeOptions options) {
   Process& self = process();
-  const std::lock_guard lock(self.mutex);
+  const std::lock_guard lock(runtime_mutex());
   if (self.current.load() != nullptr)
     throw Error("the plugins are planned already; configure them before the first use");
   self.options = std::move(options);
@@ -82,13 +82,18 @@ void Runtime::configure(RuntimeOptions options) {
 
 RuntimeOptions Runtime::configured() {
   Process& self = process();
-  const std::lock_guard lock(self.mutex);
+  const std::lock_guard lock(runtime_mutex());
   return self.options;
 }
 
 Runtime& Runtime::start(RuntimeOptions options) {
   configure(std::move(options));
   return instance();
+}
+
+Runtime& Runtime::running_or_start(RuntimeOptions options) {
+  const std::lock_guard lock(runtime_mutex());
+  return started() ? instance() : start(std::move(options));
 }
 
 bool Runtime::started() noexcept {
@@ -101,7 +106,7 @@ void Runtime::shutdown() {
   if (running == nullptr) return;
   // not under the process's lock: a thread that loads holds the registry's lock and may want the former
   running->registry_->stop();
-  const std::lock_guard lock(self.mutex);
+  const std::lock_guard lock(runtime_mutex());
   if (self.current.compare_exchange_strong(running, nullptr)) {
     self.stopped.push_back(running);
     self.options = {};
@@ -139,6 +144,10 @@ std::vector<ProvidedInterface> Runtime::list(std::string_view interface_id) cons
 }
 void Runtime::load(std::string_view name) {
   registry_->load(name);
+}
+
+void Runtime::require(std::string_view name, std::string_view range) {
+  registry_->require(name, range);
 }
 
 bool Runtime::has(std::string_view name) const noexcept {
