@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import threading
 from typing import Any, Callable, NoReturn
 
 from . import _core
@@ -30,6 +31,12 @@ _HOMES = {
 
 _extensions: dict[str, Any] = {}
 _ABSENT = object()
+
+#: Held while an extension beside a plugin is imported, and over a fork, so that no child inherits half of one.
+_importing = threading.RLock()
+os.register_at_fork(
+    before=_importing.acquire, after_in_parent=_importing.release, after_in_child=_importing.release
+)
 
 
 def no_attribute(module: str, name: str, known: Any) -> AttributeError:
@@ -81,8 +88,13 @@ def _load_extension(entry: dict) -> Any:
 
 
 def _import_extension(name: str, folder: str) -> Any:
-    if name in sys.modules:
-        return sys.modules[name]
+    with _importing:  # else a second thread would find a module that is only half filled
+        module = None if name in sys.modules else _import_file(name, folder)
+    return module or _import_installed(name, folder)
+
+
+def _import_file(name: str, folder: str) -> Any:
+    """The extension beside the plugin's libraries, None where there is none."""
     for suffix in importlib.machinery.EXTENSION_SUFFIXES:
         path = os.path.join(folder, name + suffix)
         if os.path.exists(path):
@@ -96,6 +108,10 @@ def _import_extension(name: str, folder: str) -> Any:
                 sys.modules.pop(name, None)
                 _not_imported(name, error)
             return loaded
+    return None
+
+
+def _import_installed(name: str, folder: str) -> Any:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
