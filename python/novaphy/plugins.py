@@ -186,6 +186,12 @@ def _path(argument: str, wanted: str, given: object) -> str:
     return path
 
 
+def _switch(argument: str, given: object) -> bool | None:
+    if given is not None and not isinstance(given, bool):
+        raise TypeError(f"plugins.configure: {argument} wants True, False or None, got {given!r}")
+    return given
+
+
 def _json_of(config: dict[str, dict[str, Any]]) -> str:
     for plugin, options in config.items():
         if not isinstance(plugin, str) or not isinstance(options, dict):
@@ -218,12 +224,14 @@ def configure(
     disable: Iterable[str] | str = (),
     config: dict[str, dict[str, Any]] | str | _os.PathLike[str] | None = None,
     allow_writable: Iterable[str | _os.PathLike[str]] | str | _os.PathLike[str] = (),
+    safe: bool | None = None,
 ) -> None:
     """Settings of the plugin system, before the first use of any plugin; NovaPhyError afterwards.
 
     paths: further folders. enable: exactly these plugins or modules and what they require. disable: these
     not. config: options by plugin, or the path of a host configuration file. allow_writable: folders whose
-    files others may write. One name or folder may stand without a list around it.
+    files others may write. safe: only plugins from the folder beside the runtime. One name or folder may stand
+    without a list around it. What is not given stays as an earlier call has set it.
     """
     is_file = config is not None and not isinstance(config, dict)
     _runtime.configure(
@@ -233,6 +241,7 @@ def configure(
         config_json=_json_of(config) if isinstance(config, dict) else "",
         config_file=_path("config", "a dict or the path of a file", config) if is_file else "",
         allow_writable=_folders("allow_writable", allow_writable),
+        safe=_switch("safe", safe),
     )
 
 

@@ -199,6 +199,7 @@ def test_load_plugin_is_the_same_function():
         ({"paths": None}, "plugins.configure: paths wants folders, got None"),
         ({"paths": [b"/x"]}, "plugins.configure: paths wants folders, got b'/x'"),
         ({"allow_writable": 3}, "plugins.configure: allow_writable wants folders, got 3"),
+        ({"safe": 1}, "plugins.configure: safe wants True, False or None, got 1"),
         ({"config": ["x"]}, "plugins.configure: config wants a dict or the path of a file, got ['x']"),
         ({"config": {3: {}}}, "plugins.configure: config wants {'plugin': {'option': value}}, got {} for 3"),
         ({"config": {"vbd": 3}}, "plugins.configure: config wants {'plugin': {'option': value}}, got 3 for 'vbd'"),
@@ -217,6 +218,16 @@ def test_a_folder_that_is_no_utf_8_is_named():
     assert text_of(ValueError, lambda: plugins.add_search_path("/caf\udce9")) == (
         "plugins.configure: paths: '/caf\\udce9' is no UTF-8; rename the folder"
     )
+
+
+def test_safe_leaves_out_everything_but_the_folder_beside_the_runtime(run_python, make_plugin):
+    folder = make_plugin("foreign")
+    out = run_python(f"""
+import novaphy
+novaphy.plugins.configure(paths={folder!r}, safe=True)
+print(novaphy.plugins.has("foreign"), novaphy.plugins.has("nova"))
+""", environment={"NOVAPHY_PLUGIN_PATH": folder})
+    assert out.split() == ["False", "True"]
 
 
 def test_require_loads_what_lies_in_the_range_and_tells_both_versions_of_what_does_not():
