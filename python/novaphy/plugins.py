@@ -225,13 +225,15 @@ def configure(
     config: dict[str, dict[str, Any]] | str | _os.PathLike[str] | None = None,
     allow_writable: Iterable[str | _os.PathLike[str]] | str | _os.PathLike[str] = (),
     safe: bool | None = None,
+    probe: bool | None = None,
 ) -> None:
     """Settings of the plugin system, before the first use of any plugin; NovaPhyError afterwards.
 
     paths: further folders. enable: exactly these plugins or modules and what they require. disable: these
     not. config: options by plugin, or the path of a host configuration file. allow_writable: folders whose
-    files others may write. safe: only plugins from the folder beside the runtime. One name or folder may stand
-    without a list around it. What is not given stays as an earlier call has set it.
+    files others may write. safe: only plugins from the folder beside the runtime. probe: plugins from
+    elsewhere load in a child process first, so that one that crashes, exits or hangs is a row of the report. One
+    name or folder may stand without a list around it. What is not given stays as an earlier call has set it.
     """
     is_file = config is not None and not isinstance(config, dict)
     _runtime.configure(
@@ -242,6 +244,7 @@ def configure(
         config_file=_path("config", "a dict or the path of a file", config) if is_file else "",
         allow_writable=_folders("allow_writable", allow_writable),
         safe=_switch("safe", safe),
+        probe=_switch("probe", probe),
     )
 
 

@@ -57,7 +57,7 @@ void require_module(const std::string& module, const std::string& extension) {
 void configure(const std::vector<std::string>& paths, const std::optional<std::vector<std::string>>& enable,
                const std::vector<std::string>& disable, const std::string& config_json,
                const std::string& config_file, const std::vector<std::string>& allow_writable,
-               std::optional<bool> safe) {
+               std::optional<bool> safe, std::optional<bool> probe) {
   RuntimeOptions options = Runtime::configured();
   options.source = "novaphy.plugins.configure";
   options.paths.insert(options.paths.end(), paths.begin(), paths.end());
@@ -67,6 +67,7 @@ void configure(const std::vector<std::string>& paths, const std::optional<std::v
   if (!config_file.empty()) options.config_file = config_file;
   options.allow_writable.insert(options.allow_writable.end(), allow_writable.begin(), allow_writable.end());
   if (safe) options.safe = *safe;
+  if (probe) options.probe = *probe;
   Runtime::configure(std::move(options));
 }
 
@@ -125,7 +126,7 @@ void bind_plugins(py::module_& m) {
   p.def("python_exports", &python_exports);
   p.def("search_places", &search_places);
   p.def("configure", &configure, "paths"_a, "enable"_a, "disable"_a, "config_json"_a, "config_file"_a,
-        "allow_writable"_a, "safe"_a);
+        "allow_writable"_a, "safe"_a, "probe"_a);
   p.def("shutdown", [] {
     const py::gil_scoped_release release;
     Runtime::shutdown();

@@ -199,6 +199,7 @@ def test_load_plugin_is_the_same_function():
         ({"paths": None}, "plugins.configure: paths wants folders, got None"),
         ({"paths": [b"/x"]}, "plugins.configure: paths wants folders, got b'/x'"),
         ({"allow_writable": 3}, "plugins.configure: allow_writable wants folders, got 3"),
+        ({"probe": "yes"}, "plugins.configure: probe wants True, False or None, got 'yes'"),
         ({"safe": 1}, "plugins.configure: safe wants True, False or None, got 1"),
         ({"config": ["x"]}, "plugins.configure: config wants a dict or the path of a file, got ['x']"),
         ({"config": {3: {}}}, "plugins.configure: config wants {'plugin': {'option': value}}, got {} for 3"),
@@ -228,6 +229,23 @@ novaphy.plugins.configure(paths={folder!r}, safe=True)
 print(novaphy.plugins.has("foreign"), novaphy.plugins.has("nova"))
 """, environment={"NOVAPHY_PLUGIN_PATH": folder})
     assert out.split() == ["False", "True"]
+
+
+@pytest.mark.parametrize("body, said", [("exit(0)", "exit"), ("abort()", "SIGABRT|signal 6|abort")])
+def test_a_probed_plugin_that_ends_its_process_is_a_row_of_the_report(body, said, run_python, make_plugin, tmp_path):
+    folder = make_plugin("deadly", body=body)
+    out = run_python(f"""
+import novaphy
+novaphy.plugins.configure(paths={folder!r}, probe=True)
+try:
+    novaphy.plugins.load("deadly")
+except novaphy.PluginNotAvailableError as error:
+    print(error)
+print(*[row.state for row in novaphy.plugins.report() if row.plugin == "deadly"])
+""" + BUILDS, environment={"XDG_STATE_HOME": str(tmp_path / "state")})
+    sentence, state, stepped = out.splitlines()
+    assert "'deadly' isn't loaded" in sentence and re.search(said, sentence), sentence
+    assert (state, stepped) == ("failed", "stepped True")
 
 
 def test_require_loads_what_lies_in_the_range_and_tells_both_versions_of_what_does_not():

@@ -5,12 +5,14 @@ from pathlib import Path
 
 HEADERS = Path(__file__).resolve().parents[2] / "sdk/include"
 SOURCE = """
+#include <stdlib.h>
 #include <time.h>
 #include "novaphy/abi.h"
 static novaphy_status load(const novaphy_host* host, novaphy_error* error) {
   (void)host, (void)error;
   const struct timespec pause = {0, %d * 1000000L};
   nanosleep(&pause, 0);
+  %s;
   return NOVAPHY_OK;
 }
 const novaphy_plugin* novaphy_plugin_entry(void) {
@@ -24,14 +26,14 @@ MANIFEST = """{ "schema": 1, "name": "%s", "version": "0.1.0",
 """
 
 
-def make_c_plugin(place, name, sleep_ms=0, more=""):
-    """Makes plugin `name` in a new folder below `place`, which sleeps below a second while it loads; `more` goes into
-    its module's manifest. Returns the folder to search, which nobody else may write."""
+def make_c_plugin(place, name, sleep_ms=0, more="", body=""):
+    """Makes plugin `name` in a new folder below `place`, which sleeps below a second while it loads and then does
+    `body`; `more` goes into its module's manifest. Returns the folder to search, which nobody else may write."""
     search = Path(place) / "plugins"
     folder = search / name
     folder.mkdir(parents=True)
     source = Path(place) / f"{name}.c"
-    source.write_text(SOURCE % (sleep_ms, name))
+    source.write_text(SOURCE % (sleep_ms, body, name))
     (folder / f"{name}.novaplugin.json").write_text(MANIFEST % (name, name, name, more))
     library = folder / f"libnovaphy_{name}.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-I", HEADERS, "-o", library, source], check=True)
