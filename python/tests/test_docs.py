@@ -37,6 +37,10 @@ def test_what_a_pages_programs_print_is_what_it_shows(page, run_python):
     assert printed == shown
 
 
+def test_the_programs_of_the_page_on_plugins_run(run_python):
+    assert run_python(RUN, str(DOCS / "plugins.md")).count("\f") == len(programs(DOCS / "plugins.md")) > 0
+
+
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
 def test_a_guide_page_is_linked_from_the_readme(page):
     assert f"(python/docs/{page.name})" in README.read_text()

@@ -182,7 +182,8 @@ def test_a_headless_run_loads_no_graphics_library_and_the_viewer_says_what_is_mi
         print("gradient", states[0].particle_qd.grad.numpy().any())
         for line in open("/proc/self/maps"):
             print("map", line.split()[-1])
-        for call in (lambda: novaphy.viewer.ViewerGL(), lambda: novaphy.viewer.ViewerGL(headless=True)):
+        for call in (lambda: novaphy.viewer.ViewerGL(), lambda: novaphy.viewer.ViewerGL(headless=True),
+                     lambda: novaphy.viewer.create("gl"), lambda: novaphy.viewer.create("gl", headless=True)):
             try:
                 call()
                 print("viewer opened")
@@ -194,7 +195,7 @@ def test_a_headless_run_loads_no_graphics_library_and_the_viewer_says_what_is_mi
     loaded = [line for line in out.splitlines() if line.startswith("map") and re.search(graphics, line)]
     assert not loaded, loaded
     said = [line for line in out.splitlines() if line.startswith("viewer")]
-    assert len(said) == 2
+    assert len(said) == 4
     for line in said:
         assert "'viewer'" in line or "viewer" in line.split(":", 1)[1], line
         assert re.search(r"(?i)headless|ViewerNull|--plot", line), line
@@ -225,14 +226,28 @@ def round_():
     states = [model.state() for _ in range(21)]
     pipeline = novaphy.CollisionPipeline(model)
     contacts = pipeline.contacts()
+
+    def derivative(x, g):  # a callback that holds what it is called for
+        assert states and solver.model is model
+        return 2 * g
+
+    @nova.kernel(vjp=derivative)
+    def twice(x: nova.rows[nova.vec3]):
+        return 2 * x
+
     with nova.Tape() as tape:
         for a, b in zip(states, states[1:]):
             a.clear_forces()
             pipeline.collide(a, contacts)
             solver.step(a, b, None, contacts, 1 / 480)
-        loss = ndiff.particle_point_loss_generated(ndiff.state_particle_q_tensor(states[-1]), 0, 0.0, 0.0, 0.0)
+        loss = nova.sum(twice(ndiff.state_particle_q_tensor(states[-1])))
     tape.backward(loss)
-    return [weakref.ref(o) for o in (model, states[3], contacts)]
+    assert states[0].particle_q.grad.numpy().any()
+    roll = ndiff.Rollout(solver, None, contacts, 1 / 480, 20, before_step=lambda *_: pipeline.collide(states[0], contacts),
+                         loss=lambda s: ndiff.particle_point_loss_generated(ndiff.state_particle_q_tensor(s), 0, 0.0, 0.0, 0.0))
+    roll(states[0])
+    roll.backward()
+    return [weakref.ref(o) for o in (model, states[3], contacts, twice, roll)]
 
 rounds = int(sys.argv[1])
 for k in range(50):
@@ -241,9 +256,9 @@ gc.collect()
 start = resident()
 for k in range(rounds):
     left = round_()
+alive = sum(reference() is not None for reference in left)  # without a manual call
 gc.collect()
-print((resident() - start) / rounds * 100)
-print(sum(reference() is not None for reference in left))
+print((resident() - start) / rounds * 100, alive)
 """
 
 
@@ -251,4 +266,37 @@ print(sum(reference() is not None for reference in left))
 def test_rebuilding_and_differentiating_a_model_keeps_memory_flat(rounds):
     growth, alive = python(ROUNDS, str(rounds), timeout=600).split()
     assert float(growth) < 1e6, f"{float(growth) / 1e6:.2f} MB per 100 rounds"
-    assert int(alive) == 0, "dropping the last reference frees model, states and contacts"
+    assert int(alive) == 0, "dropping the last reference frees model, states, contacts, kernel and rollout"
+
+
+VIEWER = """
+import sys
+import novaphy
+from novaphy.solvers import SolverSemiImplicit
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+builder = novaphy.ModelBuilder()
+builder.add_particle(pos=(0, 0, 1), vel=(0, 0, 0), mass=1.0)
+builder.add_ground_plane()
+model = builder.finalize()
+solver, a, b = SolverSemiImplicit(model), model.state(), model.state()
+steps = int(sys.argv[1])
+with novaphy.viewer.ViewerNull(num_frames=None) as viewer:
+    viewer.set_model(model)
+    for step in range(steps):
+        if step == steps // 10:
+            start = resident()
+        solver.step(a, b, None, None, 1e-4)
+        a, b = b, a
+        viewer.begin_frame(step * 1e-4)
+        viewer.log_state(a)
+        viewer.log_scalar("height", 1.0)
+        viewer.end_frame()
+print(resident() - start)
+"""
+
+
+@pytest.mark.parametrize("steps", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_stepping_with_a_viewer_that_draws_nothing_keeps_memory_flat(steps):
+    assert int(python(VIEWER, str(steps), timeout=600)) < 1e6
