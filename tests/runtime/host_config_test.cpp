@@ -94,6 +94,29 @@ TEST_CASE("NP404: names that nothing has") {
   CHECK(config_problems(R"({"disable": ["vbd_diff"], "plugins": ["vbd", "collision"]})") == "");
 }
 
+TEST_CASE("what is not required may be absent, with its options and its pin") {
+  const std::string hash(64, 'a');
+  CHECK(config_problems(R"({"plugins": ["vbd", {"name": "cuda", "required": false}], "disable": ["cuda"],
+                            "config": {"cuda": {"memory": 3}}, "sha256": {"cuda": ")" +
+                        hash + "\"}}") == "");
+  CHECK(config_problems(R"({"plugins": ["vbd", "cuda"], "config": {"cuda": {}}})") ==
+        "NP404#/plugins/1: no plugin or module is named 'cuda'; there are: collision, vbd, vbd_diff\n"
+        "NP404#/config/cuda: no plugin is named 'cuda'; there are: collision, vbd");
+}
+
+TEST_CASE("a manifest that cannot be read may hold the module that a configuration names") {
+  std::vector<ManifestFile> files = known_files();
+  HostConfig host;
+  host.disable.push_back({"nova", "/h.json", "/disable/0", true});
+  std::vector<PluginProblem> problems;
+  check_host_config(host, files, problems);
+  CHECK(problems.size() == 1);
+  files.push_back(read_manifest_text("/p/nova_diff/nova_diff.novaplugin.json", "{"));
+  problems.clear();
+  check_host_config(host, files, problems);
+  CHECK(problems.empty());
+}
+
 TEST_CASE("a pin is a SHA-256 of a module that was found") {
   const std::string hash(64, 'a');
   CHECK(config_problems(R"({"sha256": {"vbd_diff": ")" + hash + "\"}}") == "");

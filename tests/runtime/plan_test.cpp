@@ -117,6 +117,18 @@ TEST_CASE("NP203: a requirement that was not found names the places searched") {
         "not found; searched: /p, /q");
 }
 
+TEST_CASE("NP203: a misspelt requirement has a hint, and a name that is only similar has none") {
+  const Result r = resolve({plain("vbd", needs("colision")), plain("collision"),
+                            plain("user", needs("vbd_cuda")), plain("vbd_diff")});
+  CHECK(
+      r.verdict("vbd") ==
+      "blocked | NP203 /p/vbd/vbd.novaplugin.json#/modules/0: requires 'colision', which was not found; did "
+      "you mean 'collision'? Searched: /p, /q");
+  CHECK(r.verdict("user") ==
+        "blocked | NP203 /p/user/user.novaplugin.json#/modules/0: requires 'vbd_cuda', which was not found; "
+        "searched: /p, /q");
+}
+
 TEST_CASE("NP204: a requirement of another version") {
   CHECK(resolve({plain("vbd", needs("collision", ">=0.2")), plain("collision")}).verdict("vbd") ==
         "blocked | NP204 /p/vbd/vbd.novaplugin.json#/modules/0: requires 'collision' >=0.2, found 0.1.0 at "
@@ -158,6 +170,37 @@ TEST_CASE("a chain of requirements is one sentence down to its root, the shortes
         "'nova', "
         "which is disabled by /h.json#/disable/0");
   CHECK(r.order() == "collision semi");
+}
+
+TEST_CASE("whatever the root is, the last of a chain of optional modules tells the whole of it") {
+  const auto reason = [](const ManifestFile& root, const std::string& range = "*",
+                         const HostConfig& host = {}) {
+    const Result r = resolve(
+        {root, plugin("nova_diff", {{"nova", ""}, {"nova_jit", needs("root", range)}}),
+         plugin("vbd", {{"vbd", ""}, {"vbd_diff", needs("nova_jit")}}), plain("demos", needs("vbd_diff"))},
+        host);
+    CHECK(r.row("vbd").state == PluginState::ready);  // what does not need it goes on
+    CHECK(r.row("demos").state == PluginState::blocked);
+    const std::string begin = "requires 'vbd_diff', which requires 'nova_jit', which requires 'root'";
+    const std::string whole = r.row("demos").reason();
+    CHECK(whole.starts_with(begin));
+    return r.row("demos").problems.front().code + whole.substr(begin.size());
+  };
+  CHECK(reason(plain("other")) == "NP203, which was not found; searched: /p, /q");
+  CHECK(reason(plain("root"), ">=2.0") == "NP204 >=2.0, found 0.1.0 at /p/root/root.novaplugin.json");
+  CHECK(reason(plain("root"), "*", disabling("root")) == "NP206, which is disabled by /h.json#/disable/0");
+  CHECK(reason(plugin("root", {{"root", ""}}, "\"platforms\": [\"linux-aarch64\"]")) ==
+        "NP205, which is for linux-aarch64, this is linux-x86_64");
+  CHECK(reason(plugin("root", {{"root", ""}}, "\"runtime\": \">=3.0\"")) ==
+        "NP205, which needs NovaPhy >=3.0, this is 0.1.0");
+  CHECK(reason(read_manifest_text("/p/root/root.novaplugin.json", "[]")) ==
+        "NP205, which failed: NP103 /p/root/root.novaplugin.json: must hold a JSON object, holds an array");
+  ManifestFile unbuilt = plain("root");
+  unbuilt.missing_libraries.insert("root");
+  CHECK(
+      reason(unbuilt) ==
+      "NP205, which failed: NP301 /p/root/root.novaplugin.json#/modules/0: library lib.so not found; was the "
+      "plugin built?");
 }
 
 TEST_CASE("a single module can be disabled, and its plugin's others stay") {

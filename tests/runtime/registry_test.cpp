@@ -141,6 +141,50 @@ TEST_CASE("a required plugin of the host's list that does not load is NP407 with
   CHECK(runtime.verdict("good") == "loaded");
 }
 
+TEST_CASE("NP407 names the place in the configuration, also for a module whose manifest cannot be read") {
+  const test::ScratchFolder folder;
+  RuntimeOptions options;
+  options.config_file =
+      folder.write("h.json", R"({"plugins": ["good", {"name": "gone", "required": false}, "lost"]})")
+          .string();
+  const WithRuntime runtime(options);  // bad_json might hold 'lost'
+  CHECK(failure([] { Runtime::instance().require_listed(); })
+            .starts_with("NP407 " + options.config_file +
+                         "#/plugins/2: required plugin 'lost' failed:\nno plugin or module is named 'lost'"));
+}
+
+TEST_CASE("asking for what an optional module provides tells the whole chain of reasons") {
+  const test::ScratchFolder folder;
+  const auto write = [&](const std::string& name, const std::string& needs) {
+    folder.write_plugin(name);
+    folder.write(name + "/" + name + ".novaplugin.json",
+                 R"({"schema": 1, "name": ")" + name + R"(", "version": "0.1.0", "modules": [{"name": ")" +
+                     name + R"(", "library": "lib.so", "abi": "1.0", "requires": {")" + needs +
+                     R"(": "*"}, "provides": [{"interface": "test.IGreeting/1", "name": ")" + name +
+                     R"("}], "python": {"module": "_x", "exports": {"novaphy.solvers": ["Solver_)" + name +
+                     R"("]}}}]})");
+  };
+  write("on_device", "unavailable");  // a fixture: healthy, and this machine lacks something
+  write("with_gradients", "on_device");
+  RuntimeOptions options;
+  options.paths = {test::kAll, folder.str()};
+  const WithRuntime runtime(options);
+  CHECK(runtime->has("with_gradients"));  // nobody knows yet
+  const std::string reason =
+      "plugin 'with_gradients' isn't loaded: blocked: requires 'on_device', which requires 'unavailable', "
+      "which is "
+      "unavailable: no quantum accelerator in this machine";
+  CHECK(runtime.load("with_gradients") == reason);
+  CHECK(failure([] { Runtime::instance().find("test.IGreeting/1", "with_gradients"); }) ==
+        "no test.IGreeting/1 'with_gradients': " + reason);
+  CHECK(runtime->why_not("with_gradients") == reason);
+  for (const ProvidedInterface& item : runtime->list("test.IGreeting/1"))
+    if (item.name == "with_gradients") CHECK(item.reason == reason);
+  for (const PythonExport& item : runtime->python_exports())
+    if (item.name == "Solver_with_gradients") CHECK(item.reason == reason);
+  CHECK(runtime.load("good") == "");
+}
+
 TEST_CASE("a plugin that is not required may fail") {
   const test::ScratchFolder folder;
   RuntimeOptions options;

@@ -22,10 +22,9 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
-}  // namespace
-
-std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
-  std::size_t best = std::max<std::size_t>(1, name.size() / 3) + 1;
+std::string nearest_within(std::string_view name, const std::vector<std::string>& known,
+                           std::size_t most_edits) {
+  std::size_t best = most_edits + 1;
   std::string nearest;
   for (const std::string& candidate : known) {
     // each missing letter is an edit
@@ -39,8 +38,16 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   return nearest;
 }
 
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
-  const std::string nearest = nearest_name(name, known);
+}  // namespace
+
+std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
+  return nearest_within(name, known, std::max<std::size_t>(1, name.size() / 3));
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known,
+                         std::size_t most_edits) {
+  const std::string nearest =
+      nearest_within(name, known, std::min(most_edits, std::max<std::size_t>(1, name.size() / 3)));
   return nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?";
 }
 

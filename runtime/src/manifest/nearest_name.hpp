@@ -10,7 +10,8 @@
 
 namespace novaphy {
 
-/// "; did you mean 'x'?" or nothing.
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& known);
+/// "; did you mean 'x'?" or nothing; `most_edits` where a name that is only similar would mislead.
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known,
+                         std::size_t most_edits = 1000);
 
 }  // namespace novaphy

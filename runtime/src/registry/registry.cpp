@@ -50,7 +50,8 @@ Runtime::Registry::Registry(const RuntimeOptions& options)
 void Runtime::Registry::load_startup() {
   const Lock lock(mutex_);
   for (const std::size_t index : order_)
-    if (options_.no_lazy || module(rows_[index]).phase == Phase::device || module(rows_[index]).load_at_startup)
+    if (options_.no_lazy || module(rows_[index]).phase == Phase::device ||
+        module(rows_[index]).load_at_startup)
       load_row(index);
 }
 
@@ -121,9 +122,10 @@ void Runtime::Registry::require_listed() {
     const std::vector<std::size_t> rows = rows_named(entry.name);
     bool any = false;
     for (const std::size_t index : rows) any = load_row(index) || any;
-    if (any || rows.empty()) continue;
-    const PlannedModule& row = rows_[rows.front()];
-    const std::string line = row.problems.empty() ? not_loaded(row) : row.problems.front().line();
+    if (any) continue;
+    std::string line = rows.empty() ? unknown_name(entry.name) : not_loaded(rows_[rows.front()]);
+    if (!rows.empty() && !rows_[rows.front()].problems.empty())
+      line = rows_[rows.front()].problems.front().line();
     if (entry.required)
       fail(ErrorKind::plugin_not_available, "NP407 ", entry.where(), ": required plugin '", entry.name,
            "' failed:\n", line);

@@ -152,26 +152,31 @@ HostConfig read_host_config(const RuntimeOptions& options, std::vector<PluginPro
 
 void check_host_config(const HostConfig& host, const std::vector<ManifestFile>& files,
                        std::vector<PluginProblem>& problems) {
-  const std::vector<std::string> names = all_names(files), plugins = plugin_names(files);
-  const auto is_known = [](const std::vector<std::string>& list, const std::string& name) {
-    return std::binary_search(list.begin(), list.end(), name);
+  const std::vector<std::string> names = all_names(files), plugins = plugin_names(files),
+                                 modules = module_names(files);
+  const bool all_readable = std::none_of(files.begin(), files.end(), [](const ManifestFile& file) {
+    return !file.problems.empty() && file.module_names.empty();
+  });
+  const auto may_lack = [&](const std::string& name) {
+    // it may stand in a manifest that is broken, and that alone takes nothing else down
+    return (!all_readable && nearest_name(name, names).empty()) ||
+           std::any_of(host.plugins.begin(), host.plugins.end(),
+                       [&](const HostEntry& entry) { return !entry.required && entry.name == name; });
+  };
+  const auto check_name = [&](const char* what, const std::string& name,
+                              const std::vector<std::string>& known, const std::string& path,
+                              const std::string& pointer) {
+    const bool is_known = std::binary_search(known.begin(), known.end(), name);
+    if (!is_known && !may_lack(name))
+      problems.push_back({"NP404", path, printable(pointer), printable(unknown_name(what, name, known))});
+    return is_known;
   };
   for (const auto* list : {&host.plugins, &host.disable})
     for (const HostEntry& entry : *list)
-      if (entry.required && !is_known(names, entry.name))
-        problems.push_back({"NP404", entry.path, entry.pointer,
-                            printable(unknown_name("plugin or module", entry.name, names))});
-  const std::vector<std::string> modules = module_names(files);
-  for (const auto& [module, pin] : host.pins)
-    if (!is_known(modules, module))
-      problems.push_back({"NP404", pin.path, "/sha256" + printable(pointer_segment(module)),
-                          printable(unknown_name("module", module, modules))});
+      check_name("plugin or module", entry.name, names, entry.path, entry.pointer);
+  for (const auto& [module, pin] : host.pins) check_name("module", module, modules, pin.path, pin.pointer);
   for (const HostConfig::Options& options : host.options) {
-    if (!is_known(plugins, options.plugin)) {
-      problems.push_back({"NP404", options.path, printable(options.pointer),
-                          printable(unknown_name("plugin", options.plugin, plugins))});
-      continue;
-    }
+    if (!check_name("plugin", options.plugin, plugins, options.path, options.pointer)) continue;
     const auto file = std::find_if(files.begin(), files.end(),
                                    [&](const ManifestFile& f) { return f.name == options.plugin; });
     // the options of a manifest that is refused cannot be judged

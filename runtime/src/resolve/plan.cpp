@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "manifest/nearest_name.hpp"
 #include "resolve/load_order.hpp"
 
 namespace novaphy {
@@ -265,7 +266,13 @@ class Planner {
       if (!other.module && other.state == PluginState::rejected && is_it)
         return add_blocked(row, name, other);
     }
-    block(row, "NP203", wanted + ", which was not found; searched: " + joined(facts_.searched));
+    std::vector<std::string> known;
+    for (const auto& [module, index] : by_name_) known.push_back(module);
+    // 'vbd_cuda' is not 'vbd_diff' misspelt
+    const std::string nearest = did_you_mean(name, known, 2);
+    block(row, "NP203",
+          wanted + ", which was not found" + (nearest.empty() ? "; searched: " : nearest + " Searched: ") +
+              joined(facts_.searched));
   }
 
   void add_blocked(PlannedModule& row, const std::string& name, const PlannedModule& other) {
