@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process for tests in which one may die: loads plugins, and waits or dies where it is told to.
+#include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -13,12 +14,27 @@
 
 using namespace novaphy;
 
+/// Starts a runtime where a second copy of its library is loaded; prints why not.
+static int start_beside(const char* library, const RuntimeOptions& options) {
+  if (dlopen(library, RTLD_NOW | RTLD_LOCAL) == nullptr) std::puts(dlerror());
+  try {
+    Runtime::start(options);
+  } catch (const Error& error) {
+    std::puts(error.what());
+    return 1;
+  }
+  return 0;
+}
+
 /// loading_process FOLDER NAME...: loads these of the plugins in FOLDER and prints what became of each.
 /// "wait" waits for ever, "die" ends the process by SIGKILL, "report" prints the states of all.
+/// "open=LIBRARY" as the only word opens it and starts a runtime.
 int main(int argc, char** argv) {
   RuntimeOptions options;
   options.paths = {argv[1]};
   set_log_level(LogLevel::off);
+  if (argc > 2 && std::string(argv[2]).starts_with("open="))
+    return start_beside(argv[2] + std::strlen("open="), options);
   Runtime& runtime = Runtime::start(options);
   for (int i = 2; i < argc; ++i) {
     const std::string name = argv[i];

@@ -19,6 +19,7 @@ void check_failure(const std::string& name, const std::string& sentence, const s
   const WithRuntime runtime;
   CHECK(runtime.load(name) == "plugin '" + name + "' isn't loaded: " + sentence);
   CHECK(runtime.verdict(name) == verdict);
+  CHECK(runtime.load("good") == "");  // nothing else is affected
 }
 
 /// A library that cannot be loaded: the same text in both.

@@ -9,10 +9,12 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <memory>
 #include <string>
 
+#include "core/parallel_loops.hpp"
 #include "novaphy/error.hpp"
 #include "platform/process.hpp"
 
@@ -56,6 +58,8 @@ struct LoopScope {
   void* loop;
 };
 
+std::atomic<std::uint64_t> loops{0};
+
 /// NOVAPHY_NUM_THREADS, or the processors that this process may use.
 int default_thread_count() {
   const std::string digits = platform::environment(kThreadsVariable).value_or("");
@@ -87,6 +91,7 @@ class TbbTaskPool final : public ITaskPool {
         body(context, chunk * grain, std::min(n, (chunk + 1) * grain));
     };
     if (chunks <= 1 || threads_ == 1) return run(0, chunks);
+    loops.fetch_add(1, std::memory_order_relaxed);
     int loop = 0;  // its address names this loop
     const LoopScope caller(&loop);
     arena_->execute([&] {
@@ -130,6 +135,10 @@ class TbbTaskPool final : public ITaskPool {
 };
 
 }  // namespace
+
+std::uint64_t parallel_loops() noexcept {
+  return loops.load(std::memory_order_relaxed);
+}
 
 ITaskPool& task_pool() {
   static TbbTaskPool& pool =

@@ -23,6 +23,9 @@ platform::SharedLibrary& open(const std::filesystem::path& path) {
   try {
     return platform::open_library(path);
   } catch (const platform::LibraryError& error) {
+    // the system's own words for a library of another machine are "No such file or directory"
+    if (const std::string foreign = platform::foreign_library(path); !foreign.empty())
+      throw LoadFailure{"NP302", "cannot load " + path.string() + ": it " + foreign};
     throw LoadFailure{"NP302", "cannot load " + path.string() + ": " + error.text + hint_for(error.text)};
   }
 }
@@ -62,6 +65,14 @@ std::string text_or(const char* text, const char* fallback) {
 
 }  // namespace
 
+std::string two_runtimes() {
+  std::string paths;
+  const auto copies = platform::loaded_libraries("libnovaphy_runtime.so");
+  if (copies.size() < 2) return {};
+  for (const std::filesystem::path& path : copies) paths += (paths.empty() ? "" : ", ") + path.string();
+  return "two copies of the runtime are loaded: " + paths + "; remove one";
+}
+
 FingerprintDifference compare_fingerprints(const std::string& library, const std::string& runtime) {
   FingerprintDifference out;
   auto theirs = parse_fingerprint(library);
@@ -92,7 +103,7 @@ void check_descriptor(const novaphy_plugin* plugin, const ExpectedModule& expect
     const FingerprintDifference difference = compare_fingerprints(plugin->cxx_fingerprint, kCxxFingerprint);
     if (!difference.hard.empty())
       throw LoadFailure{"NP307", "built with " + difference.hard + "; rebuild with the SDK's flags"};
-    if (!difference.note.empty()) notes.push_back(difference.note);
+    if (!difference.note.empty()) notes.push_back("NP315 " + difference.note);
   }
   const std::string name = text_or(plugin->name, "(null)"), version = text_or(plugin->version, "(null)");
   if (name != expected.name || version != expected.version)

@@ -30,6 +30,9 @@ const novaphy_plugin* open_module(const CheckedLibrary& file, const ExpectedModu
 void check_descriptor(const novaphy_plugin* plugin, const ExpectedModule& expected,
                       std::vector<std::string>& notes);
 
+/// "two copies of the runtime are loaded: ...", or nothing where there is one.
+std::string two_runtimes();
+
 /// What differs between a library's fingerprint and the runtime's: hard differences refuse (NP307), the
 /// compiler is a note (NP315). "cxx11_abi=0, runtime has 1; ..." or empty.
 struct FingerprintDifference {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 
 #include "novaphy/error.hpp"
 #include "novaphy/log.hpp"
@@ -22,11 +23,9 @@ std::string short_id(const std::string& id) {
 
 }  // namespace
 
-ModuleHost::ModuleHost(std::string module, std::string config_json, std::string plugin_dir, Find find)
+ModuleHost::ModuleHost(std::string module, std::string plugin_dir)
     : module_(std::move(module)),
-      config_json_(std::move(config_json)),
       plugin_dir_(std::move(plugin_dir)),
-      find_(std::move(find)),
       host_{sizeof(novaphy_host),
             NOVAPHY_ABI_MAJOR,
             NOVAPHY_ABI_MINOR,
@@ -38,8 +37,27 @@ ModuleHost::ModuleHost(std::string module, std::string config_json, std::string 
             &ModuleHost::config_json,
             &ModuleHost::plugin_dir} {}
 
+ModuleHost& ModuleHost::of(const std::filesystem::path& library, const std::string& module,
+                           const std::string& plugin_dir) {
+  using Key = std::pair<std::filesystem::path, std::string>;
+  static auto& hosts = *new std::map<Key, ModuleHost>;  // never destroyed, as the modules' code is not
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  return hosts.try_emplace({library, module}, module, plugin_dir).first->second;
+}
+
+void ModuleHost::set_find(Find find) {
+  auto shared = find ? std::make_shared<const Find>(std::move(find)) : nullptr;
+  const std::lock_guard lock(find_mutex_);
+  find_ = std::move(shared);
+}
+
 const std::vector<Published>& ModuleHost::load(
-    const novaphy_plugin* plugin, const std::vector<std::pair<std::string, std::string>>& declared) {
+    const novaphy_plugin* plugin, std::string config, Find find,
+    const std::vector<std::pair<std::string, std::string>>& declared) {
+  config_json_ = std::move(config);
+  set_find(std::move(find));
+  published_.clear();
   novaphy_error error{sizeof(novaphy_error), NOVAPHY_OK, {}};
   novaphy_status status = NOVAPHY_OK;
   loading_ = true;
@@ -85,6 +103,12 @@ void ModuleHost::check_published(const std::vector<std::pair<std::string, std::s
 }
 
 std::string ModuleHost::unload() noexcept {
+  const std::string error = call_unload();
+  set_find(nullptr);
+  return error;
+}
+
+std::string ModuleHost::call_unload() noexcept {
   const novaphy_plugin* plugin = std::exchange(plugin_, nullptr);
   if (plugin == nullptr || plugin->unload == nullptr) return {};
   novaphy_error error{sizeof(novaphy_error), NOVAPHY_OK, {}};
@@ -136,7 +160,14 @@ void* ModuleHost::find(void* ctx, const char* interface_id, const char* name, no
     ModuleHost& host = self(ctx);
     if (interface_id == nullptr || name == nullptr)
       throw Error("find was called with null; give an interface id and a name");
-    return host.find_(interface_id, name);
+    std::shared_ptr<const Find> find;
+    {
+      const std::lock_guard lock(host.find_mutex_);
+      find = host.find_;
+    }
+    if (!find)
+      throw Error(text("no ", interface_id, " '", name, "': module '", host.module_, "' has stopped"));
+    return (*find)(interface_id, name);
   } catch (const std::exception& exception) {
     plugin_detail::fill(error, NOVAPHY_E_NOT_FOUND, exception.what());
   } catch (...) {

@@ -6,12 +6,17 @@
 #include <boost/dll/shared_library.hpp>
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <link.h>
 
 #include <exception>
-#include <list>
+#include <algorithm>
+#include <cstring>
+#include <map>
 #include <system_error>
 #include <variant>
+
+#include "platform/files.hpp"
 
 namespace novaphy::platform {
 
@@ -26,8 +31,8 @@ class SharedLibrary {
 namespace {
 
 /// Handles stay open: objects, exceptions and threads of a library may outlive its last use by the runtime.
-std::list<SharedLibrary>& open_libraries() {
-  static std::list<SharedLibrary> libraries;
+std::map<std::filesystem::path, SharedLibrary>& open_libraries() {
+  static std::map<std::filesystem::path, SharedLibrary> libraries;
   return libraries;
 }
 
@@ -42,9 +47,25 @@ std::string dlerror_text(const std::string& message, const std::string& path) {
   return text;
 }
 
-/// The library, or the text of Boost.DLL's error. Never throws, and that is the point: an exception that a static
-/// constructor lets out of dlopen() leaves the system's loader locked, and every later dlopen() of another thread hangs
-/// (measured with glibc 2.36). The process ends here instead, where the journal of loads knows whose fault it was.
+std::string processor(unsigned machine) {
+  switch (machine) {
+    case EM_X86_64:
+      return "x86-64";
+    case EM_386:
+      return "x86";
+    case EM_AARCH64:
+      return "aarch64";
+    case EM_RISCV:
+      return "riscv";
+    default:
+      return "processor " + std::to_string(machine);
+  }
+}
+
+/// The library, or the text of Boost.DLL's error. Never throws, and that is the point: an exception that a
+/// static constructor lets out of dlopen() leaves the system's loader locked, and every later dlopen() of
+/// another thread hangs (measured with glibc 2.36). The process ends here instead, where the journal of loads
+/// knows whose fault it was.
 std::variant<dll::shared_library, std::string> try_open(const std::filesystem::path& path) noexcept {
   // now: an undefined symbol is an error here and not the end of the process at the first call. local:
   // plugins see each other through the registry alone. nodelete: see open_libraries().
@@ -65,16 +86,61 @@ std::variant<dll::shared_library, std::string> try_open(const std::filesystem::p
 }  // namespace
 
 SharedLibrary& open_library(const std::filesystem::path& path) {
+  if (const auto at = open_libraries().find(path); at != open_libraries().end()) return at->second;
   auto opened = try_open(path);
   if (const std::string* error = std::get_if<std::string>(&opened))
     throw LibraryError{dlerror_text(*error, path.string())};
-  return open_libraries().emplace_back(std::get<dll::shared_library>(std::move(opened)));
+  return open_libraries().emplace(path, std::get<dll::shared_library>(std::move(opened))).first->second;
+}
+
+std::string foreign_library(const std::filesystem::path& path) {
+  const std::string header = read_file(path, sizeof(ElfW(Ehdr))).text;
+  ElfW(Ehdr) theirs{}, ours{};
+  if (header.size() < sizeof theirs || !header.starts_with(ELFMAG)) return "is no ELF library";
+  std::memcpy(&theirs, header.data(), sizeof theirs);
+  const std::string own = read_file("/proc/self/exe", sizeof ours).text;
+  if (own.size() < sizeof ours) return {};
+  std::memcpy(&ours, own.data(), sizeof ours);
+  if (theirs.e_ident[EI_CLASS] != ours.e_ident[EI_CLASS])
+    return std::string("has ") + (theirs.e_ident[EI_CLASS] == ELFCLASS32 ? "32" : "64") + " bits, this process has " +
+           (ours.e_ident[EI_CLASS] == ELFCLASS32 ? "32" : "64");
+  if (theirs.e_machine != ours.e_machine)
+    return "is built for " + processor(theirs.e_machine) + ", this is " + processor(ours.e_machine);
+  return {};
 }
 
 const void* mapped_address(SharedLibrary& library) {
   link_map* map = nullptr;
   if (dlinfo(library.library.native(), RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return nullptr;
   return map->l_ld;  // the dynamic section, which every library has
+}
+
+std::filesystem::path library_of(const void* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
+  return canonical_or_empty(info.dli_fname);
+}
+
+std::vector<std::filesystem::path> loaded_libraries(const std::string& beginning_of_name) {
+  struct Search {
+    const std::string& beginning;
+    std::vector<std::filesystem::path> found;
+  } search{beginning_of_name, {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* context) {
+        Search& self = *static_cast<Search*>(context);
+        const std::filesystem::path path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+        if (path.filename().string().starts_with(self.beginning)) self.found.push_back(path);
+        return 0;
+      },
+      &search);
+  std::vector<std::filesystem::path> out;
+  for (const std::filesystem::path& path : search.found) {
+    std::filesystem::path canonical = canonical_or_empty(path);
+    if (canonical.empty()) canonical = path;  // deleted since
+    if (std::find(out.begin(), out.end(), canonical) == out.end()) out.push_back(std::move(canonical));
+  }
+  return out;
 }
 
 AnyFunction find_function(SharedLibrary& library, const char* name) {

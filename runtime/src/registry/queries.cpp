@@ -68,6 +68,8 @@ std::string Runtime::Registry::where_searched() const {
 }
 
 std::string Runtime::Registry::unknown_name(std::string_view name) const {
+  if (stopped_ && rows_.empty())
+    return "no plugin or module is named '" + std::string(name) + "': the runtime has stopped";
   std::set<std::string> names;
   for (const PlannedModule& row : rows_) {
     names.insert(file(row).name);
@@ -84,9 +86,9 @@ std::string Runtime::Registry::unknown_name(std::string_view name) const {
 std::string Runtime::Registry::unknown_interface(std::string_view interface_id, std::string_view name) const {
   std::set<std::string> names, refused;
   for (const PlannedModule& row : rows_) {
-    if (!row.module)
+    if (!row.module && row.state != PluginState::skipped)  // a shadowed one stands for nothing
       refused.insert(file(row).name);
-    else
+    else if (row.module)
       for (const Provides& item : module(row).provides)
         if (item.interface_id == interface_id) names.insert(item.name);
   }

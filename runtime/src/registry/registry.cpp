@@ -27,6 +27,7 @@ void log_refused(const ManifestFile& file) {
 
 Runtime::Registry::Registry(const RuntimeOptions& options)
     : options_(options), journal_(options.journal ? journal_folder() : fs::path()) {
+  if (const std::string two = two_runtimes(); !two.empty()) throw Error("NP314 " + two);
   std::vector<PluginProblem> problems;
   host_ = read_host_config(options_, problems);
   if (problems.empty()) {
@@ -42,7 +43,7 @@ Runtime::Registry::Registry(const RuntimeOptions& options)
   rows_ = std::move(plan.rows);
   order_ = std::move(plan.order);
   hosts_.resize(rows_.size());
-  published_[{ITaskPool::kId, "shared"}] = &task_pool();
+  published_.add({{{ITaskPool::kId, "shared"}, &task_pool()}});
   for (const ManifestFile& file : discovery_.files) log_refused(file);
   if (options_.journal) quarantine();
 }
@@ -55,25 +56,12 @@ void Runtime::Registry::load_startup() {
       load_row(index);
 }
 
-void Runtime::Registry::stop() {
-  const Lock lock(mutex_);
-  stopped_ = true;  // nothing loads from here on: a module that unloads finds what is still loaded
-  while (!loaded_.empty()) {
-    const std::size_t index = loaded_.back();
-    loaded_.pop_back();
-    const std::string error = hosts_[index]->unload();
-    if (!error.empty()) log(LogLevel::error, printable(row_name(rows_[index]) + ": " + error));
-    for (const Provides& item : module(rows_[index]).provides)
-      published_.erase({item.interface_id, item.name});
-    rows_[index].state = PluginState::stopped;
-  }
-  published_.clear();
-}
-
 void* Runtime::Registry::find(std::string_view interface_id, std::string_view name) {
-  const Lock lock(mutex_);
   const Key key{interface_id, name};
-  if (const auto at = published_.find(key); at != published_.end()) return at->second;
+  // without the lock, which another thread's load may hold for long
+  if (void* object = published_.find(key)) return object;
+  const Lock lock(mutex_);
+  if (void* object = published_.find(key)) return object;
   if (stopped_)
     fail(ErrorKind::plugin_not_available, "no ", interface_id, " '", name, "': the runtime has stopped");
   const PlannedModule* refused = nullptr;
@@ -84,7 +72,7 @@ void* Runtime::Registry::find(std::string_view interface_id, std::string_view na
       return item.interface_id == interface_id && item.name == name;
     };
     if (std::none_of(provides.begin(), provides.end(), is_it)) continue;
-    if (load_row(i)) return published_.at(key);
+    if (load_row(i)) return published_.find(key);
     // when several modules declare the same name, the first is the one that the plan wanted
     if (refused == nullptr) refused = &rows_[i];
   }
@@ -163,20 +151,28 @@ void Runtime::Registry::load_library(std::size_t index) {
   const CheckedLibrary library(file(row).path.parent_path(), manifest.library, options_.allow_writable,
                                pin == host_.pins.end() ? nullptr : &pin->second);
   std::optional<JournalEntry> entry;
+  std::optional<StartedThreads> threads;
   if (is_third_party(library.path())) {
     if (options_.probe) probe_module(options_, file(row).name, manifest.name);
     entry.emplace(journal_, file(row).name, manifest.name, library.path());
+    threads.emplace();
   }
   const novaphy_plugin* plugin =
       open_module(library, {manifest.name, file(row).manifest.version_text}, row.notes);
+  if (const std::string two = two_runtimes(); !two.empty()) throw LoadFailure{"NP314", two};
 
   std::vector<Key> declared;
   for (const Provides& item : manifest.provides) declared.emplace_back(item.interface_id, item.name);
-  hosts_[index] = std::make_unique<ModuleHost>(
-      manifest.name, plugin_options(host_, file(row).manifest).dump(), file(row).path.parent_path().string(),
-      [this](std::string_view interface_id, std::string_view name) { return find(interface_id, name); });
-  for (const Published& item : hosts_[index]->load(plugin, declared))
-    published_[{item.interface_id, item.name}] = item.object;
+  hosts_[index] = &ModuleHost::of(library.path(), manifest.name, file(row).path.parent_path().string());
+  const auto find_for = [this](std::string_view interface_id, std::string_view name) {
+    return find(interface_id, name);
+  };
+  PublishedObjects::Map objects;
+  for (const Published& item :
+       hosts_[index]->load(plugin, plugin_options(host_, file(row).manifest).dump(), find_for, declared))
+    objects[{item.interface_id, item.name}] = item.object;
+  published_.add(objects);
+  note_threads(index, threads);
   row.state = PluginState::loaded;
   loaded_.push_back(index);
   log(LogLevel::info, "loaded module '" + manifest.name + "' from " + library.path().string());

@@ -15,13 +15,19 @@
 #include "load/journal.hpp"
 #include "load/module_host.hpp"
 #include "novaphy/runtime.hpp"
+#include "registry/published_objects.hpp"
+#include "registry/started_threads.hpp"
 #include "resolve/discover.hpp"
 #include "resolve/host_config.hpp"
 #include "resolve/plan.hpp"
 
 namespace novaphy {
 
-/// All functions lock; a module's load runs under the lock and may call back.
+/// All functions lock, but for find() of what is loaded; a module's load runs under the lock and may call
+/// back.
+///
+/// There is one lock, so what can wait for ever is a load that waits for another thread which asks for
+/// something not yet loaded, or for a report. What is loaded already is found by any thread at any time.
 class Runtime::Registry {
  public:
   /// Discovers and plans. Throws Error(parse) with the lines of a wrong host configuration.
@@ -29,8 +35,11 @@ class Runtime::Registry {
 
   /// Loads the modules of phase `device` and those with `"load": "startup"`.
   void load_startup();
-  /// Unloads in reverse order; afterwards nothing is found.
+  /// Unloads in reverse order; afterwards nothing is found. One line of the log names what outlives its
+  /// plugin.
   void stop();
+  /// Gives back the memory of one that has stopped; it still answers, with less.
+  void retire();
 
   void* find(std::string_view interface_id, std::string_view name);
   std::vector<ProvidedInterface> list(std::string_view interface_id) const;
@@ -46,13 +55,13 @@ class Runtime::Registry {
   std::vector<PythonExport> python_exports() const;
   std::string manifest_json(std::string_view plugin) const;
   std::string config_json(std::string_view plugin) const;
-  const HostConfig& host() const noexcept { return host_; }
-  const std::vector<std::string>& notes() const noexcept { return discovery_.notes; }
-  const std::vector<SearchPlace>& places() const noexcept { return discovery_.places; }
+  std::string on_error() const;
+  std::vector<std::string> notes() const;
+  std::vector<SearchPlace> places() const;
 
  private:
   using Lock = std::lock_guard<std::recursive_mutex>;
-  using Key = std::pair<std::string, std::string>;  // interface id, name
+  using Key = PublishedObjects::Key;
 
   const ManifestFile& file(const PlannedModule& row) const { return discovery_.files[row.file]; }
   const ModuleManifest& module(const PlannedModule& row) const {
@@ -76,6 +85,12 @@ class Runtime::Registry {
   void fail_row(std::size_t index, const LoadFailure& failure);
   void block_dependants(std::size_t index);
 
+  /// Keeps which threads began while a row loaded.
+  void note_threads(std::size_t index, const std::optional<StartedThreads>& threads);
+  /// Logs which of them still run after its unload.
+  void name_threads_left(std::size_t index) const;
+  void name_objects_left(const std::vector<std::size_t>& unloaded) const;
+
   /// Fails the modules during whose load a process died.
   void quarantine();
   /// True for a library that did not come with the runtime.
@@ -90,10 +105,11 @@ class Runtime::Registry {
   Discovery discovery_;
   Facts facts_;
   std::vector<PlannedModule> rows_;
-  std::vector<std::size_t> order_;                  // of loading, as planned
-  std::vector<std::unique_ptr<ModuleHost>> hosts_;  // one a row, null until its load begins
-  std::vector<std::size_t> loaded_;                 // rows, in the order in which they were loaded
-  std::map<Key, void*> published_;
+  std::vector<std::size_t> order_;                   // of loading, as planned
+  std::vector<ModuleHost*> hosts_;                   // one a row, null until its load begins
+  std::vector<std::size_t> loaded_;                  // rows, in the order in which they were loaded
+  std::map<std::size_t, std::vector<int>> threads_;  // that began while a row loaded
+  PublishedObjects published_;
   LoadJournal journal_;
   bool stopped_ = false;
 };

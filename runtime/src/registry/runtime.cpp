@@ -108,6 +108,7 @@ void Runtime::shutdown() {
   running->registry_->stop();
   const std::lock_guard lock(runtime_mutex());
   if (self.current.compare_exchange_strong(running, nullptr)) {
+    if (!self.stopped.empty()) self.stopped.back()->registry_->retire();
     self.stopped.push_back(running);
     self.options = {};
   }
@@ -162,7 +163,7 @@ void Runtime::require_listed() {
   registry_->require_listed();
 }
 std::string Runtime::on_error() const {
-  return registry_->host().on_error;
+  return registry_->on_error();
 }
 std::vector<ReportRow> Runtime::report() const {
   return registry_->report();

@@ -7,13 +7,14 @@
 #include <string_view>
 
 #include "novaphy/model.hpp"
+#include "novaphy/plugin_object.hpp"
 
 namespace novaphy {
 
 /// Advances a model by one step. One thread a solver.
-class NOVAPHY_API ISolver {
+class NOVAPHY_API ISolver : public PluginObject {
  public:
-  virtual ~ISolver();
+  ~ISolver() override;
   /// state_out = state_in advanced by dt [s]. `control` and `contacts` may be null. Forces in state_in are external forces;
   /// on return they hold the total force that acted. Throws Error(value) for dt <= 0 and Error(shape_mismatch) for a state
   /// of another model.
