@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared set-up of the Python tests: `--all`, which adds the slow tests, and the folder of the reference data."""
+import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    os.environ["XDG_STATE_HOME"] = "/dev/null/none"  # plugins that tests load leave no trace in the user's journal of loads
     config.addinivalue_line("markers", "slow: runs only with --all")
 
 
