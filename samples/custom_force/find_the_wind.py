@@ -5,7 +5,7 @@ import novaphy.diff as ndiff
 import novaphy.nova as nova
 from novaphy.solvers import DiffSemiImplicitSolver
 
-builder = novaphy.ModelBuilder(gravity=0.0)
+builder = novaphy.ModelBuilder(gravity=(0, 0, 0))
 builder.add_particle(pos=(0, 0, 0), vel=(0, 0, 0), mass=0.01, radius=0.15)
 model = builder.finalize()
 solver = DiffSemiImplicitSolver(model, forces=["wind"])  # adds the arrays of the force to the model

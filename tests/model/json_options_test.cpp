@@ -39,6 +39,17 @@ TEST_CASE("options are read over the defaults") {
   CHECK(word == "many");
 }
 
+TEST_CASE("a list of names is read, and nothing else in its place") {
+  std::vector<std::string> names{"default"};
+  JsonOptions(R"({"other": 1})", "solver").read("forces", names);
+  CHECK(names == std::vector<std::string>{"default"});
+  JsonOptions(R"({"forces": ["wind", "rain"]})", "solver").read("forces", names);
+  CHECK(names == std::vector<std::string>{"wind", "rain"});
+  for (const std::string wrong : {"\"wind\"", "[1]", "null"})
+    CHECK_FAILS(JsonOptions("{\"forces\": " + wrong + "}", "solver").read("forces", names), value,
+                "solver: option 'forces' must be an array of strings, is " + wrong);
+}
+
 TEST_CASE("no options are no error") {
   CHECK_NOTHROW(JsonOptions("", "solver").finish());
 }

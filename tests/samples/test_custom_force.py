@@ -23,7 +23,7 @@ def start():
             "mass": random.uniform(0.05, 0.2, {PARTICLES}), "radius": random.uniform(0.05, 0.2, {PARTICLES})}}
 
 def scene(solver_class, **options):
-    builder = novaphy.ModelBuilder(gravity=-9.81)
+    builder = novaphy.ModelBuilder(gravity=(0, 0, -9.81))
     for q, qd, mass, radius in zip(*start().values()):
         builder.add_particle(pos=q, vel=qd, mass=mass, radius=radius)
     model = builder.finalize()
@@ -140,7 +140,7 @@ def test_the_gradient_of_one_coasting_sphere_is_the_product_of_its_steps(measure
     result = measure("""
 import novaphy.nova as nova
 from novaphy.solvers import DiffSemiImplicitSolver
-builder = novaphy.ModelBuilder(gravity=0.0)
+builder = novaphy.ModelBuilder(gravity=(0, 0, 0))
 builder.add_particle(pos=(0, 0, 0), vel=(1, 0, 0), mass=0.25, radius=0.25)
 model = builder.finalize()
 solver = DiffSemiImplicitSolver(model, forces=["wind"])

@@ -125,7 +125,7 @@ void add_on_elements(const GivenForce& given, const Inputs& inputs, std::int64_t
   const auto wrong = std::ranges::find_if(inputs.corners, [&](std::int32_t particle) {
     return particle >= static_cast<std::int32_t>(total.size());
   });
-  NOVAPHY_REQUIRE(wrong == inputs.corners.end(), ErrorKind::index, given.name, ": '",
+  NOVAPHY_REQUIRE(wrong == inputs.corners.end(), ErrorKind::index, "'",
                   corner_array_of(given.description.rows), "' holds particle ", *wrong, ", the model has ",
                   total.size());
   const std::int64_t width = 3 * given.corner_count;
@@ -185,11 +185,17 @@ bool Forces::acts_on(Element element) const noexcept {
 
 void Forces::add_to(std::span<Vec3f> total, const Model& model, const SimState& state, std::int64_t grain) {
   for (const GivenForce& given : forces_) {
-    const Inputs inputs(given, model, state);
-    if (given.corner_count == 1)
-      add_on_particles(given, inputs, total, grain);
-    else
-      add_on_elements(given, inputs, given.rows(model), total, grain, rows_);
+    try {
+      const Inputs inputs(given, model, state);
+      if (given.corner_count == 1)
+        add_on_particles(given, inputs, total, grain);
+      else
+        add_on_elements(given, inputs, given.rows(model), total, grain, rows_);
+    } catch (const std::exception& error) {
+      const auto* const known = dynamic_cast<const Error*>(&error);
+      fail(known != nullptr ? known->kind() : ErrorKind::generic, "force '", given.name, "' of plugin '",
+           given.plugin, "': ", error.what());
+    }
   }
 }
 

@@ -307,7 +307,8 @@ TEST_CASE("what cannot be a force of a solver is refused by name") {
   const std::string unknown = message_of(plain({"gusty"}), ErrorKind::plugin_not_available);
   CHECK(unknown.starts_with(
       "SolverSemiImplicit: forces: no novaphy.x.IForce/1 is named 'gusty'; did you mean 'gust'? "
-      "There are: by_world, damaged, gust, misspelt, tether, throwing, unrecorded; searched: "));
+      "There are: by_world, damaged, gust, misspelt, one_vector, tether, throwing, unrecorded, wider; "
+      "searched: "));
   CHECK(message_of(plain({"gust", "gust"}), ErrorKind::value) ==
         "SolverSemiImplicit: force 'gust' is given twice");
   CHECK(message_of(plain({"misspelt"}), ErrorKind::value) ==
@@ -337,7 +338,19 @@ TEST_CASE("what cannot be a force of a solver is refused by name") {
   const auto state = model->state();
   SolverSemiImplicit throwing(model, {.forces = {"throwing", "tether"}});
   CHECK(message_of([&] { throwing.step(*state, *state, nullptr, nullptr, kStep); }, ErrorKind::generic) ==
-        "throwing: there is no air today");
+        "force 'throwing' of plugin 'forces': throwing: there is no air today");
+  SolverSemiImplicit wider(model, {.forces = {"wider", "tether"}});
+  CHECK(message_of([&] { wider.step(*state, *state, nullptr, nullptr, kStep); }, ErrorKind::shape_mismatch) ==
+        "force 'wider' of plugin 'forces': force: input 0 has rows of 1 numbers, 3 are read");
+  SolverSemiImplicit one_vector(model, {.forces = {"one_vector", "tether"}});
+  CHECK(message_of([&] { one_vector.step(*state, *state, nullptr, nullptr, kStep); },
+                   ErrorKind::shape_mismatch) ==
+        "force 'one_vector' of plugin 'forces': force: it gives 1 vectors, its rows have 2 corners");
+  model->spring_indices.write<std::int32_t>()[1] = 9;
+  SolverSemiImplicit beyond(model, {.forces = {"tether"}});
+  CHECK(message_of([&] { beyond.step(*state, *state, nullptr, nullptr, kStep); }, ErrorKind::index) ==
+        "force 'tether' of plugin 'forces': 'spring_indices' holds particle 9, the model has 4");
+  model->spring_indices.write<std::int32_t>()[1] = 3;
   const auto other = tied_model(4);
   other->add_custom_array(
       {{"gust_strength", DType::f32, Frequency::particle, 3, ""}, ArrayOwner::model, {0, 0, 0}});

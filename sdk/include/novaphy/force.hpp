@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "novaphy/elementary.hpp"
+#include "novaphy/error.hpp"
 #include "novaphy/model.hpp"
 
 namespace novaphy {
@@ -87,7 +88,8 @@ class NOVAPHY_API IForce {
   virtual std::span<const std::byte> program() const noexcept = 0;
 };
 
-/// One row of a force over floats. Inputs by their place in the description.
+/// One row of a force over floats. Inputs by their place in the description; throws Error(index) for one that
+/// there is not, Error(shape_mismatch) for one that is read as another type.
 class ForceRow {
  public:
   using Scalar = float;
@@ -97,6 +99,7 @@ class ForceRow {
   Vec2f vec2(int input) const { return read<Vec2f>(input); }
   Vec3f vec3(int input) const { return read<Vec3f>(input); }
   Vec4f vec4(int input) const { return read<Vec4f>(input); }
+  Quatf quat(int input) const { return read<Quatf>(input); }
   Mat22f mat22(int input) const { return read<Mat22f>(input); }
   Mat33f mat33(int input) const { return read<Mat33f>(input); }
   std::int32_t i32(int input) const { return read<std::int32_t>(input); }
@@ -112,8 +115,18 @@ class ForceRow {
 
  private:
   template <class T>
-  T read(int input, int corner = 0) const {
+  const ForceInputRows& find(int input) const {
+    NOVAPHY_REQUIRE(input >= 0 && static_cast<std::size_t>(input) < rows_.inputs.size(), ErrorKind::index,
+                    "force: input ", input, " is read, it has ", rows_.inputs.size());
     const ForceInputRows& from = rows_.inputs[static_cast<std::size_t>(input)];
+    NOVAPHY_REQUIRE(sizeof(T) == 4 * static_cast<std::size_t>(from.width), ErrorKind::shape_mismatch,
+                    "force: input ", input, " has rows of ", from.width, " numbers, ", sizeof(T) / 4,
+                    " are read");
+    return from;
+  }
+  template <class T>
+  T read(int input, int corner = 0) const {
+    const ForceInputRows& from = find<T>(input);
     std::int64_t row = from.reach == ForceReach::uniform ? 0 : row_;
     if (from.reach == ForceReach::corner) row = rows_.corners[row_ * rows_.corner_count + corner];
     T out{};
@@ -123,6 +136,8 @@ class ForceRow {
   }
   template <class T, int N>
   std::array<T, N> corners(int input) const {
+    NOVAPHY_REQUIRE(N == rows_.corner_count, ErrorKind::shape_mismatch, "force: ", N, " corners of input ",
+                    input, " are read, its rows have ", rows_.corner_count);
     std::array<T, N> out;
     for (int k = 0; k < N; ++k) out[static_cast<std::size_t>(k)] = read<T>(input, k);
     return out;
@@ -148,6 +163,9 @@ class RowForce : public IForce {
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       const auto force = Formula::force(ForceRow(rows, row));
       static_assert(sizeof(force) % sizeof(Vec3f) == 0, "a force gives a Vec3 for each corner");
+      NOVAPHY_REQUIRE(sizeof(force) == sizeof(Vec3f) * static_cast<std::size_t>(rows.corner_count),
+                      ErrorKind::shape_mismatch, "force: it gives ", sizeof(force) / sizeof(Vec3f),
+                      " vectors, its rows have ", rows.corner_count, " corners");
       std::memcpy(out, &force, sizeof(force));
       out += sizeof(force) / sizeof(float);
     }

@@ -29,6 +29,7 @@ class TracedForceRow {
   Vec2E vec2(int input) const { return scope_.vec2(name(input)); }
   Vec3E vec3(int input) const { return scope_.vec3(name(input)); }
   Vec4E vec4(int input) const { return scope_.vec4(name(input)); }
+  QuatE quat(int input) const { return scope_.quat(name(input)); }
   Mat22E mat22(int input) const { return scope_.mat22(name(input)); }
   Mat33E mat33(int input) const { return scope_.mat33(name(input)); }
   Int i32(int input) const { return scope_.i32(name(input)); }
@@ -42,7 +43,11 @@ class TracedForceRow {
   }
 
  private:
-  const std::string& name(int input) const { return names_[static_cast<std::size_t>(input)]; }
+  const std::string& name(int input) const {
+    NOVAPHY_REQUIRE(input >= 0 && static_cast<std::size_t>(input) < names_.size(), novaphy::ErrorKind::index,
+                    "force: input ", input, " is read, it has ", names_.size());
+    return names_[static_cast<std::size_t>(input)];
+  }
   KernelScope& scope_;
   std::span<const std::string> names_;
 };
