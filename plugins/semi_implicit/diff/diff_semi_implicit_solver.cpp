@@ -116,15 +116,17 @@ void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const
   skip_or_refuse();
   semi_implicit::check_step("DiffSemiImplicitSolver.step", *model_, state_in, state_out, contacts, dt);
   const semi_implicit::Forces& forces = kept_->forces.forces();
-  forces.check_state("DiffSemiImplicitSolver.step", "state_in", state_in);
-  forces.check_state("DiffSemiImplicitSolver.step", "state_out", state_out);
+  if (!forces.empty()) {
+    forces.check_state("DiffSemiImplicitSolver.step", "state_in", state_in);
+    forces.check_state("DiffSemiImplicitSolver.step", "state_out", state_out);
+  }
   NOVAPHY_REQUIRE(&state_in != &state_out || !nova::is_recording(), ErrorKind::value,
                   "DiffSemiImplicitSolver.step: state_in and state_out are the same state, whose old values "
                   "backward needs; "
                   "give one state for each step while a tape is open");
   if (model_->particle_count > 0) step_particles(state_in, state_out, contacts, dt);
   semi_implicit::carry_over(state_in, state_out);
-  kept_->forces.carry_over(state_in, state_out, dt);
+  if (!forces.empty()) kept_->forces.carry_over(state_in, state_out, dt);
 }
 
 void DiffSemiImplicitSolver::step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts,

@@ -107,15 +107,17 @@ void SolverSemiImplicit::step(SimState& state_in, SimState& state_out, const Con
   const collision::OneThread::Entry entry(one_thread_, "SolverSemiImplicit.step", "solver");
   check_model();
   semi_implicit::check_step("SolverSemiImplicit.step", *model_, state_in, state_out, contacts, dt);
-  forces_.check_state("SolverSemiImplicit.step", "state_in", state_in);
-  forces_.check_state("SolverSemiImplicit.step", "state_out", state_out);
+  if (!forces_.empty()) {
+    forces_.check_state("SolverSemiImplicit.step", "state_in", state_in);
+    forces_.check_state("SolverSemiImplicit.step", "state_out", state_out);
+  }
   if (model_->particle_count > 0) {
     step_particles(state_in, state_out, contacts, dt);
     for (DeviceArray* array : {&state_out.particle_q, &state_out.particle_qd, &state_in.particle_f})
       array->join_open_recording();
   }
   semi_implicit::carry_over(state_in, state_out);
-  forces_.carry_over(state_in, state_out, dt);
+  if (!forces_.empty()) forces_.carry_over(state_in, state_out, dt);
 }
 
 void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts,
