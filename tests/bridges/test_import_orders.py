@@ -69,6 +69,6 @@ def alone():
     return {name: ast.literal_eval(results([name]).removeprefix("results "))[0] for name in ("novaphy", *PRESENT)}
 
 
-@pytest.mark.parametrize("order", itertools.permutations(["novaphy", *PRESENT]), ids=" ".join)
+@pytest.mark.parametrize("order", list(itertools.permutations(["novaphy", *PRESENT])), ids=" ".join)
 def test_every_order_of_imports_works_and_gives_the_same_numbers(order, alone):
     assert results(order) == f"results {[alone[name] for name in sorted(order)]}"

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 # the C library, the compiler's run-time libraries, and nothing else
 SYSTEM = re.compile(r"(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|ld-linux[-\w]*)\.so(\.\d+)*$")
 STEP = """
-import sys
+import ctypes
 import novaphy
 from novaphy import nova
 import novaphy.diff as ndiff
@@ -33,7 +33,8 @@ with nova.Tape() as tape:
         solver.step(now, then, None, None, 0.01)
     loss = ndiff.particle_point_loss_generated(ndiff.state_particle_q_tensor(states[-1]), 0, 0.0, 0.0, 0.0)
 tape.backward(loss)
-assert states[0].particle_qd.grad is not None and 0.9 < loss.item() < 1.0, loss.item()
+value = ctypes.c_float.from_address(loss.ptr).value  # without NumPy
+assert states[0].particle_qd.grad is not None and 0.85 < value < 1.0, value
 assert all(row.state in ("loaded", "ready") for row in novaphy.plugins.report()), novaphy.plugins.report()
 print("stepped", *sorted({row.module for row in novaphy.plugins.report()}))
 """
@@ -51,7 +52,9 @@ def clean_environment():
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory):
-    """The wheel, built in a build folder of its own."""
+    """The wheel, built in a build folder of its own; or the one that NOVAPHY_TEST_WHEEL names, such as a release's."""
+    if given := os.environ.get("NOVAPHY_TEST_WHEEL"):
+        return Path(given)
     pytest.importorskip("scikit_build_core")
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "pip", "wheel", ROOT, "--no-deps", "--no-build-isolation", "--no-index", "-w", folder,
@@ -88,7 +91,7 @@ def test_it_needs_the_c_library_and_the_compilers_libraries_alone(unpacked):
 def test_auditwheel_grants_the_tag_that_the_page_names(wheel, tmp_path):
     pytest.importorskip("auditwheel")
     shown = run(sys.executable, "-m", "auditwheel", "show", wheel)
-    tag = re.search(r'compatible with the\s+"?(manylinux_2_\d+_x86_64)', re.sub(r"\s+", " ", shown))
+    tag = re.search(r'consistent with the following platform tag: "(manylinux_2_\d+_x86_64)"', re.sub(r"\s+", " ", shown))
     assert tag, shown
     page = (ROOT / "python/docs/platforms.md").read_text()
     if platform.libc_ver() == ("glibc", "2.36"):  # the distribution that releases are built on
@@ -148,9 +151,10 @@ def copy_into(root, path):
 
 def change_root(root):
     """The command that runs a program below another root, None where this user may not."""
-    for command in (["chroot", root], ["unshare", "--map-root-user", "chroot", root]):
-        if shutil.which(command[0]) and subprocess.run([*command, "/bin/true-python", "-I", "-S", "-c", ""],
-                                                       capture_output=True).returncode == 0:
+    chroot = shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin:/bin")
+    for command in ([chroot, root], [shutil.which("unshare"), "--map-root-user", chroot, root]):
+        if all(command) and subprocess.run([*command, "/bin/true-python", "-I", "-S", "-c", ""],
+                                           capture_output=True).returncode == 0:
             return command
     return None
 
@@ -159,13 +163,14 @@ def test_it_works_below_a_root_that_holds_python_the_c_library_and_the_compilers
     root = tmp_path / "root"
     executable = Path(os.path.realpath(sys.executable))
     copy_into(root, executable)
-    for library in loader_paths(executable):
-        copy_into(root, library)
     stdlib = Path(sysconfig.get_path("stdlib", vars={"base": sys.base_prefix, "installed_base": sys.base_prefix}))
     shutil.copytree(stdlib, root / stdlib.relative_to("/"), symlinks=True,
                     ignore=shutil.ignore_patterns("site-packages", "dist-packages", "test", "tests", "config-*", "__pycache__",
                                                   "idlelib", "tkinter", "ensurepip"))
-    for library in (*loader_paths(unpacked / "novaphy/lib/libnovaphy_runtime.so.0"), ):
+    of_python = [executable, *(path for name in ("binascii", "zlib", "_ctypes") for path in stdlib.glob(f"lib-dynload/{name}.*"))]
+    for library in (library for file in of_python for library in loader_paths(file)):
+        copy_into(root, library)
+    for library in loader_paths(unpacked / "novaphy/lib/libnovaphy_runtime.so.0"):
         if SYSTEM.match(library.name):
             copy_into(root, library)
     shutil.copytree(unpacked, root / "site")
@@ -190,7 +195,7 @@ def test_it_works_in_a_minimal_debian(unpacked, tmp_path):
     if made.returncode != 0:
         pytest.skip(f"mmdebstrap: {made.stderr.splitlines()[-1:]}")
     shutil.copytree(unpacked, tmp_path / "root/site")
-    said = run("chroot", tmp_path / "root", "/usr/bin/python3", "-I", "-S", "-B", "-c",
+    said = run("/usr/sbin/chroot", tmp_path / "root", "/usr/bin/python3", "-I", "-S", "-B", "-c",
                "import sys\nsys.path.insert(0, '/site')\n" + STEP, cwd="/", env={"PATH": "/usr/bin:/bin"})
     assert said.split() == ["stepped", *sorted(modules())]
 
