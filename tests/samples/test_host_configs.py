@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample host_configs: what each novaphy.host.json does, seen through novaphy-host and through Python."""
+import hashlib
 import json
 import shutil
 
@@ -66,6 +67,19 @@ solver = novaphy.solvers.SolverPBD(builder.finalize())
 print(solver.iterations, solver.stiffness, novaphy.plugins.info("acme_pbd")["path"])
 """).stdout
     assert said.split() == ["50", "springs", str(tmp_path / "my_plugins/acme_pbd/acme_pbd.novaplugin.json")]
+
+
+def test_pinned_loads_the_library_with_the_pinned_digest_and_no_other(installed_sdk, tmp_path):
+    shutil.copytree(installed_sdk.sample("hello_plugin").plugins, tmp_path / "my_plugins")
+    library = tmp_path / "my_plugins/hello_plugin/libnovaphy_hello_plugin.so"
+    digest = hashlib.sha256(library.read_bytes()).hexdigest()
+    other, text = tmp_path / "other.host.json", config("pinned").read_text()
+    other.write_text(text)
+    refused = installed_sdk.host("--config", other, "run", "hello", expect=1)
+    assert "NP317" in refused.stderr and digest in refused.stderr and "other.host.json#/sha256/hello_plugin wants 0000" in refused.stderr
+    pinned = tmp_path / "pinned.host.json"
+    pinned.write_text(text.replace("0" * 64, digest))
+    assert "after 8 iterations" in installed_sdk.host("--config", pinned, "run", "hello").stdout
 
 
 def test_strict_refuses_to_run_without_a_listed_plugin(installed_sdk, tmp_path):
