@@ -51,7 +51,7 @@ parts that are written count for `=`, `<=` and `>`: `=0.1` and `<=0.1` hold for 
 
 ## The host configuration, `novaphy.host.json`
 
-What a host wants: given by `novaphy-host --config FILE`, `novaphy.plugins.configure(config_file=...)` or
+What a host wants: given by `novaphy-host --config FILE`, `novaphy.plugins.configure(config=...)` or
 `RuntimeOptions::config_file`. What comes from the command line or from Python stands above it.
 `novaphy-host manifest-schema --host-config` prints its JSON schema.
 
