@@ -76,6 +76,29 @@ TEST_CASE("NP118: a folder that was opened to everyone after the plan is seen wh
                                     "--allow-writable DIR");
 }
 
+TEST_CASE("NP118: a further library in the folder, which the first may link or Python import") {
+  const OwnCopy copy;
+  const fs::path extension = copy.folder.write("good/_good.cpython-311.so", "");
+  copy.folder.write("good/table.txt", "");
+  fs::permissions(copy.folder.path() / "good/table.txt", static_cast<fs::perms>(0666));
+  CHECK(WithRuntime(copy.options()).load("good") == "");
+  fs::permissions(extension, static_cast<fs::perms>(0666));
+  CHECK(WithRuntime(copy.options()).load("good") ==
+        "plugin 'good' isn't loaded: failed: '" + extension.string() +
+            "' may be written by everyone (mode 0666); chmod o-w, or pass --allow-writable DIR");
+}
+
+TEST_CASE("a library of that name in the current folder is not taken for one that is missing") {
+  const OwnCopy copy;
+  const fs::path elsewhere = copy.folder.path() / "current", before = fs::current_path();
+  fs::create_directory(elsewhere);
+  fs::rename(copy.library(), elsewhere / "libnovaphy_good.so");
+  fs::current_path(elsewhere);
+  CHECK(WithRuntime(copy.options()).load("good") ==
+        "plugin 'good' isn't loaded: failed: library libnovaphy_good.so not found; was the plugin built?");
+  fs::current_path(before);
+}
+
 TEST_CASE("NP317: a library whose SHA-256 is pinned loads, and another one does not") {
   const OwnCopy copy;
   const std::string pinned = sha256sum(copy.library());

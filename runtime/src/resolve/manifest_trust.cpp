@@ -54,10 +54,15 @@ void ManifestTrust::check_link(const fs::path& link, Problems& problems) {
 void ManifestTrust::check_library(const fs::path& path, const platform::Permissions& permissions,
                                   Problems& problems) {
   if (is_allowed(path)) return;
-  if (const auto text = permissions.distrust())
-    problems.add("NP118", "", *text);
-  else
-    check_folders(path, problems);
+  if (const auto text = permissions.distrust()) return problems.add("NP118", "", *text);
+  if (!check_folders(path, problems)) return;
+  // what it brings along: libraries that it links, its Python extension
+  for (const fs::directory_entry& entry : platform::sorted_entries(path.parent_path()).paths) {
+    if (entry.path().filename().native().find(".so") == std::string::npos) continue;
+    const auto other = platform::permissions_of(entry.path());
+    if (const auto text = other ? other->distrust() : std::nullopt)
+      return problems.add("NP118", "", "'" + entry.path().string() + "' " + *text);
+  }
 }
 
 }  // namespace novaphy

@@ -21,7 +21,7 @@ class ManifestTrust {
   void check(ManifestFile& file, Problems& problems);
   /// Adds NP118 for a link in a folder that is searched, where a stranger made it.
   void check_link(const std::filesystem::path& link, Problems& problems);
-  /// The same for a library that is open.
+  /// The same for a library that is open, and for the other libraries in its folder.
   void check_library(const std::filesystem::path& path, const platform::Permissions& permissions,
                      Problems& problems);
 
