@@ -253,7 +253,7 @@ TEST_CASE("20,000 mutated manifests are planned, or refused with a code") {
   // the mutations reach both sides and many checks
   CHECK(accepted > count / 20);
   CHECK(accepted < count * 9 / 10);
-  CHECK(codes.size() >= 20);
+  CHECK(codes.size() >= 18);
 }
 
 TEST_CASE("20,000 mutated host configurations are obeyed, or refused with a code") {
