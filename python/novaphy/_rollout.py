@@ -82,6 +82,8 @@ class Rollout(ProcessBound):
             raise ValueError(f"Rollout: substeps is {substeps}; give at least 1")
         if not hasattr(solver, "model") or not hasattr(solver, "step"):
             raise TypeError(f"Rollout: solver is a {type(solver).__name__}; give a solver such as DiffSemiImplicitSolver")
+        if isinstance(dt, bool) or not hasattr(dt, "__float__"):
+            raise TypeError(f"Rollout: dt is a {type(dt).__name__}; give seconds as a number")
         self._loss, self._loss_each, self._loss_fn, self._before_step = loss, loss_each, loss, before_step
         self._substeps = substeps
         self._bar: Any = None

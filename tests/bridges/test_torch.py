@@ -106,7 +106,9 @@ def test_a_second_derivative_is_refused(before):
     assert first.requires_grad
     with pytest.raises(novaphy.UnsupportedFeatureError) as raised:
         first.sum().backward()
-    assert str(raised.value) == "nova.torch.function: it is differentiable once, and a second derivative was asked for"
+    assert str(raised.value) == (
+        "nova.torch.function: it is differentiable once, and a second derivative was asked for; record the function on "
+        "a nova.Tape and use nova.hvp for products with its Hessian")
 
 
 def test_packed_float32_on_the_cpu_is_wanted():

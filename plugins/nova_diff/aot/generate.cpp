@@ -8,7 +8,7 @@
 #include <iostream>
 #include <span>
 #include <string>
-#include <unordered_set>
+#include <set>
 #include <vector>
 
 #include "aot/write_source.hpp"
@@ -23,18 +23,18 @@ constexpr const char* kNotice =
     "// SPDX-License-Identifier: Apache-2.0\n// Written by the build; see plugin nova_diff, aot/.\n";
 
 struct Function {
-  std::uint64_t program = 0;
+  std::vector<std::uint32_t> program;
   std::string name, text;
 };
 
 std::vector<Function> functions_of(const std::vector<StockKernel>& kernels) {
   std::vector<Function> out;
-  std::unordered_set<std::uint64_t> known;
+  std::set<std::vector<std::uint32_t>> known;
   const auto add = [&](const Program& program, const Code& code) {
-    const std::uint64_t hash = hash_of(program);
-    if (!known.insert(hash).second) return;
+    std::vector<std::uint32_t> identity = identity_of(program);
+    if (!known.insert(identity).second) return;
     const std::string name = "kernel_" + std::to_string(out.size());
-    out.push_back({hash, name, function_text(code, program.name.c_str(), name)});
+    out.push_back({std::move(identity), name, function_text(code, program.name.c_str(), name)});
   };
   for (const StockKernel& stock : kernels) {
     const Kernel::Compiled& kernel = *stock.kernel.compiled();
@@ -49,7 +49,7 @@ std::vector<Function> functions_of(const std::vector<StockKernel>& kernels) {
 
 Function row_function_of(const StockKernel& stock) {
   const Kernel::Compiled& kernel = *stock.kernel.compiled();
-  return {hash_of(kernel.program), stock.row_kernel,
+  return {identity_of(kernel.program), stock.row_kernel,
           row_function_text(kernel.code, kernel.program.name.c_str(), stock.row_kernel)};
 }
 
@@ -99,13 +99,20 @@ std::string entries_of(std::size_t k, const std::string& table, std::span<const 
   return text;
 }
 
+std::string words_of(const Function& function, std::size_t k) {
+  std::string text = "constexpr std::uint32_t program_" + std::to_string(k) + "[] = {";
+  for (const std::uint32_t word : function.program) text += std::to_string(word) + "u,";
+  return text + "};\n";
+}
+
 std::string table_of_programs(const std::vector<Function>& functions, const std::string& table,
                               std::span<const std::string> sets) {
   std::string text = table_begin(kPrograms, table, sets);
-  text += "namespace {\n\nconst nova::CompiledKernel kernels[] = {\n";
+  text += "namespace {\n\n";
+  for (std::size_t k = 0; k < functions.size(); ++k) text += words_of(functions[k], k);
+  text += "\nconst nova::CompiledKernel kernels[] = {\n";
   for (std::size_t k = 0; k < functions.size(); ++k)
-    text +=
-        "    {.program = " + std::to_string(functions[k].program) + "u" + entries_of(k, table, sets) + "},\n";
+    text += "    {.program = program_" + std::to_string(k) + entries_of(k, table, sets) + "},\n";
   return text +
          "};\n\n[[maybe_unused]] const bool added = (nova::add_compiled_kernels(kernels), true);\n\n}  // "
          "namespace\n";

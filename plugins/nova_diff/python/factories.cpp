@@ -64,7 +64,7 @@ Tensor filled(const ShapeArgument& shape, double number, DType dtype, const py::
   Tensor out(shape_of(shape), dtype, device_of(device));
   if (number != 0.0 && out.size() > 0) {
     const NoGrad constant;
-    out.fill(dtype == DType::f32 ? value : number);
+    out.fill(dtype == DType::f32 ? value : number, "nova.full");
   }
   return out.set_requires_grad(requires_grad);
 }

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <optional>
+#include <string>
 
 #include "bindings.hpp"
 #include "novaphy/nova/tensor_operations.hpp"
@@ -11,39 +12,94 @@
 namespace nova::python {
 namespace {
 
+using novaphy::ErrorKind;
 using BinaryFunction = Tensor (*)(const TensorOrNumber&, const TensorOrNumber&);
 
 float number(double value) {
   return novaphy::python::float32_of(value, "nova: the number");
 }
 
+/// A tensor, or the number that stands for one.
+class Operand {
+ public:
+  Operand(const py::object& given, const std::string& who) {
+    py::detail::make_caster<double> plain;
+    if (is_tensor(given))
+      tensor_ = tensor_of(given, who);
+    else if (plain.load(given, true))
+      number_ = number(py::detail::cast_op<double>(plain));
+    else
+      novaphy::fail(ErrorKind::type, who, " is a ", class_of(given), "; give a nova.Tensor or a number");
+  }
+  bool is_number() const noexcept { return !tensor_; }
+  operator TensorOrNumber() const { return tensor_ ? TensorOrNumber(*tensor_) : TensorOrNumber(number_); }
+
+ private:
+  std::optional<Tensor> tensor_;
+  float number_ = 0.0f;
+};
+
 /// `operation` as the function `name` and as the operators `name` and its reflection.
 template <BinaryFunction operation>
 void bind_binary(py::module_& m, py::class_<Tensor>& c, const char* name, const char* op,
                  const char* reflected, const char* doc) {
-  const auto tensors = [](const Tensor& a, const Tensor& b) { return operation(a, b); };
-  const auto right = [](const Tensor& a, double b) { return operation(a, number(b)); };
-  const auto left = [](double a, const Tensor& b) { return operation(number(a), b); };
-  m.def(name, tensors, py::arg("a"), py::arg("b"), doc);
-  m.def(name, right, py::arg("a"), py::arg("b"));
-  m.def(name, left, py::arg("a"), py::arg("b"));
+  m.def(
+      name,
+      [who = std::string("nova.") + name](const TensorOrFloat& first, const TensorOrFloat& second) {
+        leave_traced({first, second});
+        const Operand a(first, who + ": a"), b(second, who + ": b");
+        NOVAPHY_REQUIRE(!a.is_number() || !b.is_number(), ErrorKind::type, who,
+                        ": a and b are numbers; give at least one nova.Tensor");
+        return operation(a, b);
+      },
+      py::arg("a"), py::arg("b"), doc);
   if (op == nullptr) return;
-  c.def(op, tensors, py::arg("other"), py::is_operator());
-  c.def(op, right, py::arg("other"), py::is_operator());
+  c.def(op, [](const Tensor& a, const Tensor& b) { return operation(a, b); }, py::arg("other"), py::is_operator());
+  c.def(op, [](const Tensor& a, double b) { return operation(a, number(b)); }, py::arg("other"), py::is_operator());
   c.def(
       reflected, [](const Tensor& b, double a) { return operation(number(a), b); }, py::arg("other"),
       py::is_operator());
 }
 
+/// A function of one tensor; anything else is refused by the name of the argument.
+using AnyTensor = py::typing::Union<Tensor>;
+
 template <Tensor (*operation)(const Tensor&)>
 void bind_unary(py::module_& m, const char* name, const char* doc) {
   m.def(
-      name, [](const Tensor& a) { return operation(a); }, py::arg("a"), doc);
+      name, [who = novaphy::text("nova.", name, ": a")](const AnyTensor& a) {
+        leave_traced({a});
+        return operation(tensor_of(a, who));
+      },
+      py::arg("a"), doc);
 }
 
+using Axis = py::typing::Optional<int>;
+
 template <Tensor (*whole)(const Tensor&), Tensor (*along)(const Tensor&, int)>
-Tensor reduce(const Tensor& a, std::optional<int> axis) {
-  return axis ? along(a, *axis) : whole(a);
+void bind_reduction(py::module_& m, const char* name, const char* doc) {
+  m.def(
+      name,
+      [who = novaphy::text("nova.", name)](const AnyTensor& given, const Axis& axis) {
+        leave_traced({given});
+        const Tensor a = tensor_of(given, who + ": a");
+        if (axis.is_none()) return whole(a);
+        NOVAPHY_REQUIRE(PyIndex_Check(axis.ptr()) != 0 && !PyBool_Check(axis.ptr()), ErrorKind::type, who,
+                        ": axis is a ", class_of(axis), "; give an integer or None");
+        return along(a, axis.cast<int>());
+      },
+      py::arg("a"), py::arg("axis") = py::none(), doc);
+}
+
+template <Tensor (*operation)(const Tensor&, const Tensor&)>
+void bind_pair(py::module_& m, const char* name, const char* second, const char* doc) {
+  m.def(
+      name,
+      [who = novaphy::text("nova.", name, ": "), second](const AnyTensor& a, const AnyTensor& b) {
+        leave_traced({a, b});
+        return operation(tensor_of(a, who + "a"), tensor_of(b, who + second));
+      },
+      py::arg("a"), py::arg(second), doc);
 }
 
 constexpr const char* kElementwise =
@@ -73,28 +129,28 @@ void bind_operators(py::module_& m, py::class_<Tensor>& c) {
   c.def("__neg__", [](const Tensor& a) { return neg(a); });
   c.def("__abs__", [](const Tensor& a) { return abs(a); });
   m.def(
-      "clamp", [](const Tensor& a, double low, double high) { return clamp(a, number(low), number(high)); },
+      "clamp",
+      [](const AnyTensor& a, const Number& low, const Number& high) {
+        leave_traced({a, low, high});
+        const double from = number_of(low, "nova.clamp: low"), to = number_of(high, "nova.clamp: high");
+        return clamp(tensor_of(a, "nova.clamp: a"), number(from), number(to));
+      },
       py::arg("a"), py::arg("low"), py::arg("high"),
-      "min(max(a, low), high). ValueError unless low <= high.");
+      "min(max(a, low), high), of numbers low and high. ValueError unless low <= high.");
 
-  m.def("sum",
-        &reduce<static_cast<Tensor (*)(const Tensor&)>(&sum),
-                static_cast<Tensor (*)(const Tensor&, int)>(&sum)>,
-        py::arg("a"), py::arg("axis") = py::none(),
-        "The sum of all elements, shape (1,), or along one axis. One order, whatever the number of threads.");
-  m.def("mean",
-        &reduce<static_cast<Tensor (*)(const Tensor&)>(&mean),
-                static_cast<Tensor (*)(const Tensor&, int)>(&mean)>,
-        py::arg("a"), py::arg("axis") = py::none(), "The sum divided by the number of elements.");
-  m.def("dot", &dot, py::arg("a"), py::arg("b"), "The sum of the products of all elements, shape (1,).");
-  m.def("norm", &norm, py::arg("a"), "The square root of dot(a, a), shape (1,); its gradient at 0 is 0.");
-  m.def("matmul", &matmul, py::arg("a"), py::arg("b"),
-        "(n, k) times (k, m) or (k,). The same bits on one machine at any number of threads. "
-        "ShapeMismatchError.");
+  bind_reduction<&sum, &sum>(
+      m, "sum",
+      "The sum of all elements, shape (1,), or along one axis. One order, whatever the number of threads.");
+  bind_reduction<&mean, &mean>(m, "mean", "The sum divided by the number of elements.");
+  bind_pair<&dot>(m, "dot", "b", "The sum of the products of all elements, shape (1,).");
+  bind_unary<&norm>(m, "norm", "The square root of dot(a, a), shape (1,); its gradient at 0 is 0.");
+  bind_pair<&matmul>(m, "matmul", "b",
+                     "(n, k) times (k, m) or (k,). The same bits on one machine at any number of threads. "
+                     "ShapeMismatchError.");
   c.def("__matmul__", &matmul, py::arg("other"), py::is_operator());
-  m.def("add_row", &add_row, py::arg("a"), py::arg("row"), "A row (m,) added to every row of (n, m).");
+  bind_pair<&add_row>(m, "add_row", "row", "A row (m,) added to every row of (n, m).");
   m.def(
-      "detach", [](const Tensor& x) { return x.detach(); }, py::arg("x"),
+      "detach", [](const AnyTensor& x) { return tensor_of(x, "nova.detach: x").detach(); }, py::arg("x"),
       "A copy through which no gradient flows: cuts it on purpose.");
 }
 

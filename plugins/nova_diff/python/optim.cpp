@@ -132,8 +132,17 @@ py::dict sgd_state(const optim::SGD& self) {
   return state;
 }
 
-void load_sgd(optim::SGD& self, const py::dict& state) {
+using State = py::typing::Union<py::dict>;
+
+py::dict dict_of(const char* who, const State& state) {
+  NOVAPHY_REQUIRE(py::isinstance<py::dict>(state), ErrorKind::type, who, ".load_state_dict: state is a ",
+                  class_of(state), "; give what state_dict() returned");
+  return py::reinterpret_borrow<py::dict>(state);
+}
+
+void load_sgd(optim::SGD& self, const State& given) {
   constexpr const char* kWho = "nova.optim.SGD";
+  const py::dict state = dict_of(kWho, given);
   check_same(kWho, state, "momentum", py::float_(self.momentum()));
   check_same(kWho, state, "bounds", bounds_object(self));
   StateLists lists(kWho, state);
@@ -150,8 +159,9 @@ py::dict adam_state(const optim::Adam& self) {
   return state;
 }
 
-void load_adam(optim::Adam& self, const py::dict& state) {
+void load_adam(optim::Adam& self, const State& given) {
   constexpr const char* kWho = "nova.optim.Adam";
+  const py::dict state = dict_of(kWho, given);
   check_same(kWho, state, "betas", py::make_tuple(self.beta1(), self.beta2()));
   check_same(kWho, state, "eps", py::float_(self.eps()));
   check_same(kWho, state, "bounds", bounds_object(self));
@@ -196,6 +206,16 @@ void bind_sgd(py::module_& m) {
            "Takes over what state_dict() returned, in place. ValueError where it does not fit.");
 }
 
+using Betas = py::typing::Union<py::typing::Tuple<double, double>>;
+
+std::pair<double, double> betas_of(const py::object& given) {
+  const bool is_pair = (py::isinstance<py::tuple>(given) || py::isinstance<py::list>(given)) && py::len(given) == 2;
+  NOVAPHY_REQUIRE(is_pair, ErrorKind::value, "nova.optim.Adam: betas is ", std::string(py::repr(given)),
+                  "; give two numbers, (beta1, beta2)");
+  const py::sequence pair(given);
+  return {number_of(pair[0], "nova.optim.Adam: betas[0]"), number_of(pair[1], "nova.optim.Adam: betas[1]")};
+}
+
 void bind_adam(py::module_& m) {
   py::class_<optim::Adam> adam_class(
       m, "Adam",
@@ -203,14 +223,15 @@ void bind_adam(py::module_& m) {
       "arrays of the engine; `bounds`: (low, high) that parameters are brought back "
       "to after each step.");
   adam_class.def(
-      py::init([](const py::object& params, double lr, std::pair<double, double> betas, double eps,
+      py::init([](const py::object& params, double lr, const Betas& given, double eps,
                   const BoundsArgument& bounds) {
+        const std::pair<double, double> betas = betas_of(given);
         return optim::Adam(params_of(params, "nova.optim.Adam"), float32_of(lr, "nova.optim.Adam: lr"),
                            float32_of(betas.first, "nova.optim.Adam: betas"),
                            float32_of(betas.second, "nova.optim.Adam: betas"),
                            float32_of(eps, "nova.optim.Adam: eps"), bounds_of(bounds));
       }),
-      py::arg("params"), py::arg("lr") = 1e-3, py::arg("betas") = std::pair<double, double>(0.9, 0.999),
+      py::arg("params"), py::arg("lr") = 1e-3, py::arg("betas") = py::make_tuple(0.9, 0.999),
       py::arg("eps") = 1e-8, py::kw_only(), py::arg("bounds") = py::none());
   bind_common(adam_class);
   adam_class

@@ -141,9 +141,10 @@ void bind_tensor(py::module_& m) {
           py::arg("value"), "Copies a tensor or anything array-like of this shape into the memory; recorded.")
       .def(
           "fill_",
-          [](Tensor& self, double value) {
+          [](Tensor& self, const Number& given) {
+            const double value = number_of(given, "nova.Tensor.fill_: value");
             if (self.dtype() == DType::f32) novaphy::python::float32_of(value, "nova.Tensor.fill_: value");
-            self.fill(value);
+            self.fill(value, "nova.Tensor.fill_");
           },
           py::arg("value"),
           "Recorded: the gradient of what was there before ends here. ValueError for a number that the type "
@@ -169,6 +170,16 @@ void bind_tensor(py::module_& m) {
                             to_string(self.shape()), " is not known; take .item() of one element");
             return py::cast<bool>(py::bool_(item(self)));
           })
+      .def(
+          "__eq__",
+          [](const Tensor&, const py::object& other) -> py::object {
+            NOVAPHY_REQUIRE(!is_tensor(other) && !PyNumber_Check(other.ptr()), ErrorKind::type,
+                            "nova.Tensor: == and != would not compare elements; compare a.numpy() == b.numpy(), or "
+                            "ask 'a is b' for the same object");
+            return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+          },
+          py::arg("other"), "TypeError for a tensor or a number: elements are compared as NumPy arrays.")
+      .def("__hash__", [](const py::object& self) { return reinterpret_cast<std::intptr_t>(self.ptr()) >> 4; })
       .def("__float__", [](const Tensor& self) { return py::float_(item(self)); })
       .def("__repr__", &repr);
 

@@ -4,6 +4,8 @@
 #include "novaphy/nova/capture.hpp"
 #include "novaphy/nova/custom.hpp"
 
+#include <cmath>
+
 #include "test_kernels.hpp"
 
 namespace nova::test {
@@ -60,6 +62,37 @@ TEST_CASE("an anomaly of backward names the cotangent and the launch") {
       [&] {
         other.backward(y, scalars({1, 1}));
       });
+}
+
+TEST_CASE("an anomaly in the backward of a custom operation is named, also in a replay") {
+  class Root final : public CustomOperation {
+    const char* name() const noexcept override { return "root"; }
+    void forward(const Forward& f) const override {
+      *static_cast<float*>(f.outputs[0]) = std::sqrt(*static_cast<const float*>(f.inputs[0]));
+    }
+    void backward(const Backward& b) const override {
+      *b.input_cotangents[0] += *b.output_cotangents[0] / (2 * std::sqrt(*static_cast<const float*>(b.inputs[0])));
+    }
+  };
+  Tensor x = scalars({0}, true), y = scalars({0});
+  const auto record = [&](Tape& tape) {
+    const TapeScope scope(tape);
+    launch(twice(), {x}, {y}, 1);
+    apply(std::make_shared<Root>(), {x}, {y});
+  };
+  Tape tape, captured;
+  record(tape);
+  const Anomaly anomaly;
+  check_error(ErrorKind::generic,
+              "nova.anomaly: backward of launch 1 (root) makes the cotangent of input 0 inf at number 0.",
+              [&] { tape.backward(y); });
+  ScopedCapture capture;
+  record(captured);
+  captured.backward(y);
+  const Graph graph = capture.finish();
+  check_error(ErrorKind::generic,
+              "nova.anomaly: backward of root makes the cotangent of input 0 inf at number 0.",
+              [&] { graph.launch(); });
 }
 
 TEST_CASE("an anomaly in a replay names the operation, and no launch of another recording") {

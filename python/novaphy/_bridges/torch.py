@@ -117,7 +117,8 @@ def _node() -> Any:
         @staticmethod
         def backward(ctx: Any, *cotangents: Any) -> Any:
             raise UnsupportedFeatureError(
-                "nova.torch.function: it is differentiable once, and a second derivative was asked for"
+                "nova.torch.function: it is differentiable once, and a second derivative was asked for; record the "
+                "function on a nova.Tape and use nova.hvp for products with its Hessian"
             )
 
     return Recorded

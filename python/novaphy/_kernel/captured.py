@@ -152,10 +152,19 @@ class Captured:
         self._places = _places(function)
         self._reads_all = all(_is_seen(code) for code in _codes(function.__code__))
         self._functions: dict[int, Captured | None] = {id(function): None}
+        self._met: set[int] = set()  # of them, what the present key has met
 
     def key(self) -> tuple[Hashable, bool]:
         """A key that is equal as long as every number that was frozen is still the same, and whether all of them
         were seen; where not, only another trace can tell. TraceError for a captured tensor."""
+        self._met.clear()
+        self._met.add(id(self._function))
+        found = self._key()
+        for gone in self._functions.keys() - self._met:  # helpers that are made anew for each call
+            del self._functions[gone]
+        return found
+
+    def _key(self) -> tuple[Hashable, bool]:
         self._sees_all = self._reads_all
         key = tuple(self._fingerprint(*_look(place), 0) for place in self._places)
         return key, self._sees_all
@@ -184,18 +193,19 @@ class Captured:
         )
 
     def _of_function(self, function: FunctionType) -> Hashable:
-        key = id(function)
+        key, code = id(function), function.__code__  # the code says what it does, whoever holds it
+        self._met.add(key)
         if key not in self._functions:
             self._functions[key] = None  # while it is looked at: functions may call each other
             inner = Captured(function)
-            inner.name, inner._functions = self.name, self._functions
+            inner.name, inner._functions, inner._met = self.name, self._functions, self._met
             self._functions[key] = inner
         known, self._functions[key] = self._functions[key], None
         if known is None:
-            return key
+            return code
         try:
-            inner_key, sees_all = known.key()
+            inner_key, sees_all = known._key()
             self._sees_all = self._sees_all and sees_all
-            return key, inner_key
+            return code, inner_key
         finally:
             self._functions[key] = known

@@ -12,7 +12,7 @@
 namespace nova {
 
 Kernel::Compiled::Compiled(Program simplified) : program(std::move(simplified)), code(lower(program)) {
-  code.compiled = find_compiled(hash_of(program));
+  code.compiled = find_compiled(program);
   inputs = static_cast<std::uint32_t>(program.arguments.size());
   outputs = static_cast<std::uint32_t>(program.outputs.size());
   for (std::size_t i = 0; i < program.arguments.size(); ++i) {
@@ -103,7 +103,7 @@ const Adjoint& Kernel::Compiled::adjoint(std::uint64_t wanted, std::uint64_t see
   made->reached = reached(made->program, wanted);
   made->reads = reads_of(made->program, program.arguments.size());
   made->code = lower(made->program);
-  made->code.compiled = find_compiled(hash_of(made->program));
+  made->code.compiled = find_compiled(made->program);
   made->next = std::move(owner_);
   owner_ = std::move(made);
   first_.store(owner_.get(), std::memory_order_release);

@@ -239,12 +239,15 @@ void Backward::run_custom(const Record& record, std::uint32_t index, const Seeds
   std::array<const void*, Program::kMaxArguments> values;
   std::array<float*, Program::kMaxArguments> results;
   std::array<const float*, Program::kMaxArguments> cotangents;
+  std::array<std::size_t, Program::kMaxArguments> sizes;
   for (std::size_t i = 0; i < signature.inputs; ++i) {
-    values[i] = nullptr, results[i] = nullptr;
+    values[i] = nullptr, results[i] = nullptr, sizes[i] = 0;
     const Use& use = inputs(record)[i];
     if (use.array == kNone) continue;
     if (record.values_needed >> i & 1) values[i] = tape_.value_of(use);
-    if (is_wanted(record, i)) results[i] = input_cotangent(record, i);
+    if (!is_wanted(record, i)) continue;
+    results[i] = input_cotangent(record, i);
+    sizes[i] = tape_.arrays[use.array].storage->bytes() / sizeof(float);
   }
   for (std::size_t k = 0; k < signature.outputs; ++k)
     cotangents[k] = seeds.mask >> k & 1 ? seeds.at[k] : nullptr;
@@ -252,7 +255,8 @@ void Backward::run_custom(const Record& record, std::uint32_t index, const Seeds
                       .inputs = {values.data(), signature.inputs},
                       .is_backward = true,
                       .output_cotangents = {cotangents.data(), signature.outputs},
-                      .input_cotangents = {results.data(), signature.inputs}});
+                      .input_cotangents = {results.data(), signature.inputs},
+                      .input_sizes = {sizes.data(), signature.inputs}});
 }
 
 // The gradient of what the recording itself made is that of the value which stood there last.

@@ -60,7 +60,7 @@ void run_now(const CustomRun& custom) {
     custom.operation->backward({custom.inputs, custom.output_cotangents, custom.input_cotangents});
   else
     custom.operation->forward({custom.inputs, custom.outputs});
-  if (looks_for_anomalies() && !custom.is_backward) raise(find_anomaly(custom));
+  if (looks_for_anomalies()) raise(find_anomaly(custom));
 }
 
 void store_gradient_now(novaphy::Storage& array, const float* cotangent, GradientStore how,

@@ -38,6 +38,7 @@ struct CustomRun {
   bool is_backward = false;
   std::span<const float* const> output_cotangents{};
   std::span<float* const> input_cotangents{};
+  std::span<const std::size_t> input_sizes{};  ///< numbers in each input
 };
 
 /// How a gradient meets what is stored already.

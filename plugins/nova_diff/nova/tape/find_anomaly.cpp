@@ -132,16 +132,30 @@ std::string find_anomaly(const KernelRun& run) {
 }
 
 std::string find_anomaly(const CustomRun& run) {
-  for (std::size_t k = 0; k < run.results.size(); ++k) {
-    const novaphy::DeviceArray& array = run.results[k].array();
-    if (array.dtype() != novaphy::DType::f32 || array.size() == 0) continue;
-    const std::span<const float> numbers = array.read<float>();
+  const auto find = [](std::span<const float> numbers, std::string_view who, std::string_view what, std::size_t k) {
     for (std::size_t i = 0; i < numbers.size(); ++i)
       if (!std::isfinite(numbers[i]))
-        return novaphy::text("nova.anomaly: ", run.operation->name(), " makes output ", k, " ",
-                             number_text(numbers[i]), " at number ", i, ".");
+        return novaphy::text("nova.anomaly: ", who, " makes ", what, " ", k, " ", number_text(numbers[i]),
+                             " at number ", i, ".");
+    return std::string();
+  };
+  std::string found;
+  const std::string_view name = run.operation->name();
+  if (run.is_backward) {
+    const std::string who = adjoint_record == kNone
+                                ? novaphy::text("backward of ", name)
+                                : novaphy::text("backward of launch ", adjoint_record, " (", name, ")");
+    for (std::size_t k = 0; k < run.input_cotangents.size() && found.empty(); ++k)
+      if (run.input_cotangents[k] != nullptr)
+        found = find({run.input_cotangents[k], run.input_sizes[k]}, who, "the cotangent of input", k);
+    return found;
   }
-  return {};
+  for (std::size_t k = 0; k < run.results.size() && found.empty(); ++k) {
+    const novaphy::DeviceArray& array = run.results[k].array();
+    if (array.dtype() == novaphy::DType::f32 && array.size() > 0)
+      found = find(array.read<float>(), name, "output", k);
+  }
+  return found;
 }
 
 }  // namespace nova

@@ -268,8 +268,16 @@ class CustomBackwardCommand final : public Command {
       : operation_(run.operation),
         inputs_(run.inputs.begin(), run.inputs.end()),
         output_cotangents_(run.output_cotangents.begin(), run.output_cotangents.end()),
-        input_cotangents_(run.input_cotangents.begin(), run.input_cotangents.end()) {}
-  void run() override { operation_->backward({inputs_, output_cotangents_, input_cotangents_}); }
+        input_cotangents_(run.input_cotangents.begin(), run.input_cotangents.end()),
+        input_sizes_(run.input_sizes.begin(), run.input_sizes.end()) {}
+  void run() override {
+    run_now(CustomRun{.operation = operation_,
+                      .inputs = inputs_,
+                      .is_backward = true,
+                      .output_cotangents = output_cotangents_,
+                      .input_cotangents = input_cotangents_,
+                      .input_sizes = input_sizes_});
+  }
   std::string text() const override { return novaphy::text("adjoint of ", operation_->name()); }
 
  private:
@@ -277,6 +285,7 @@ class CustomBackwardCommand final : public Command {
   std::vector<const void*> inputs_;
   std::vector<const float*> output_cotangents_;
   std::vector<float*> input_cotangents_;
+  std::vector<std::size_t> input_sizes_;
 };
 
 }  // namespace

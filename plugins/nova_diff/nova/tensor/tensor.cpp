@@ -66,13 +66,13 @@ class FillIntegers final : public CustomOperation {
   std::int64_t count_, value_;
 };
 
-std::int64_t integer_of(double value, DType dtype) {
+std::int64_t integer_of(double value, DType dtype, const char* who) {
   const double low = dtype == DType::i32 ? std::numeric_limits<std::int32_t>::min() : 0;
   const double high = dtype == DType::i32   ? std::numeric_limits<std::int32_t>::max()
                       : dtype == DType::u32 ? std::numeric_limits<std::uint32_t>::max()
                                             : std::numeric_limits<std::uint8_t>::max();
   NOVAPHY_REQUIRE(low <= value && value <= high && value == std::floor(value), ErrorKind::value,
-                  "nova.Tensor.fill: the tensor is ", to_string(dtype), " and cannot hold ", value);
+                  who, ": the tensor is ", to_string(dtype), " and cannot hold ", value);
   return static_cast<std::int64_t>(value);
 }
 
@@ -131,11 +131,11 @@ float Tensor::item() const {
   return array_.read<float>()[0];
 }
 
-void Tensor::fill(double value) {
+void Tensor::fill(double value, const char* who) {
   if (dtype() == DType::f32) {
     launch(fill_kernel(), {static_cast<float>(value)}, {flat(array_)}, size());
   } else {
-    apply(std::make_shared<FillIntegers>(dtype(), size(), integer_of(value, dtype())), {}, {array_});
+    apply(std::make_shared<FillIntegers>(dtype(), size(), integer_of(value, dtype(), who)), {}, {array_});
   }
 }
 

@@ -24,7 +24,7 @@ using CompiledRun = void (*)(const machine::Binding&, const machine::PatchView&,
 
 /// One program for every instruction set that the machine may have.
 struct CompiledKernel {
-  std::uint64_t program = 0;  ///< hash of the simplified program
+  std::span<const std::uint32_t> program{};  ///< what the simplified program computes, word for word
   CompiledRun base = nullptr, v3 = nullptr,
               v4 = nullptr;  ///< v3, v4: null where the compiler has no such set
 };

@@ -52,8 +52,8 @@ class NOVAPHY_API Tensor {
   float item() const;
 
   // Writes. Inside a recording they are recorded: the gradient of what was there before ends here.
-  /// Throws Error(value) for a number that an integer tensor cannot hold.
-  void fill(double value);
+  /// Throws Error(value) for a number that an integer tensor cannot hold; `who` begins the message.
+  void fill(double value, const char* who = "nova.Tensor.fill");
   void zero() { fill(0.0); }
   /// Copies `source` into this memory; gradient flows back to it. Throws Error(shape_mismatch) or
   /// Error(type).
