@@ -6,10 +6,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "colours.hpp"
 #include "verbs.hpp"
 
 namespace novaphy::host {
-namespace {
 
 using nlohmann::json;
 
@@ -21,7 +21,9 @@ json row_json(const ReportRow& row) {
           {"reason", row.reason},          {"problems", problems}, {"notes", row.notes}};
 }
 
-void print_json(const Runtime& runtime, const std::vector<ReportRow>& rows) {
+namespace {
+
+void print_rows_as_json(const Runtime& runtime, const std::vector<ReportRow>& rows) {
   json out = {{"version", Runtime::version()}, {"platform", Runtime::platform()}, {"notes", runtime.notes()}};
   out["modules"] = json::array();
   for (const ReportRow& row : rows) out["modules"].push_back(row_json(row));
@@ -32,14 +34,23 @@ void print_json(const Runtime& runtime, const std::vector<ReportRow>& rows) {
   std::cout << printed(out);
 }
 
+std::string coloured(const Colours& colours, const std::string& state, const std::string& text) {
+  if (state == "ready" || state == "loaded") return colours.good(text);
+  if (state == "rejected" || state == "failed" || state == "blocked") return colours.bad(text);
+  return state == "STATE" ? text : colours.neutral(text);
+}
+
 void print_table(const Runtime& runtime, const std::vector<ReportRow>& rows) {
   std::size_t plugin = 6, module = 6;
   for (const ReportRow& row : rows) {
     plugin = std::max(plugin, row.plugin.size());
     module = std::max(module, row.module.size());
   }
-  const auto line = [&](const auto& a, const auto& b, const auto& c, const auto& d, const auto& e) {
-    std::cout << fmt::format("{:<{}}  {:<{}}  {:<8} {:<12} {}\n", a, plugin, b, module, c, d, e);
+  const Colours colours;
+  const auto line = [&](const auto& a, const auto& b, const auto& c, const std::string& state, const auto& e) {
+    const std::string padded = fmt::format("{:<12}", state);
+    std::cout << fmt::format("{:<{}}  {:<{}}  {:<8} {} {}\n", a, plugin, b, module, c,
+                             coloured(colours, state, padded), e);
   };
   line("PLUGIN", "MODULE", "VERSION", "STATE", "MANIFEST");
   for (const ReportRow& row : rows) {
@@ -61,7 +72,7 @@ Action add_list(CLI::App& app, const Common& common) {
   return [&common] {
     const Runtime& runtime = start_runtime(common);
     const std::vector<ReportRow> rows = runtime.report();
-    common.json ? print_json(runtime, rows) : print_table(runtime, rows);
+    common.json ? print_rows_as_json(runtime, rows) : print_table(runtime, rows);
     return int{kOk};
   };
 }

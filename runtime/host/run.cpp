@@ -11,6 +11,7 @@
 #include "dump.hpp"
 #include "novaphy/demo.hpp"
 #include "verbs.hpp"
+#include "watch.hpp"
 
 namespace novaphy::host {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 struct RunOptions {
   std::string demo, dump_folder;
   int iterations = -1;
+  bool watch = false;
   std::vector<std::string> settings;  ///< "name=value"
 };
 
@@ -54,6 +56,12 @@ void check_required(Runtime& runtime) {
   }
 }
 
+/// What is wrong with a number of iterations; CLI11's own text names the largest number that there is.
+std::string whole_number(const std::string& text) {
+  const bool is_number = !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::string() : "is '" + text + "'; give a whole number of at least 0";
+}
+
 DemoOptions demo_options(const RunOptions& options) {
   DemoOptions out;
   out.iterations = options.iterations;
@@ -66,9 +74,9 @@ DemoOptions demo_options(const RunOptions& options) {
   return out;
 }
 
-int run(const RunOptions& options, const Common& common) {
+int run_demo(const RunOptions& options, const Common& common) {
   const DemoOptions settings = demo_options(options);
-  Runtime& runtime = start_runtime(common);
+  Runtime& runtime = start_runtime(common, false);
   check_required(runtime);
   IDemo& demo = find_demo(runtime, options.demo);
   demo.build(settings);
@@ -104,15 +112,17 @@ int run(const RunOptions& options, const Common& common) {
 Action add_run(CLI::App& app, const Common& common) {
   CLI::App* verb = app.add_subcommand("run", "Trains a demo that a plugin provides");
   const auto options = std::make_shared<RunOptions>();
-  verb->add_option("DEMO", options->demo, "Its name, such as diffsim_ball")->required();
+  verb->add_option("DEMO", options->demo, "Its name, such as diffsim_ball")->required()->type_name("DEMO");
   verb->add_option("--iterations", options->iterations, "Training iterations; 0: only the initial rollout")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number);
   verb->add_option("--dump-states", options->dump_folder, "Folder for the arrays of the last rollout")
       ->type_name("PATH");
   verb->add_option("--set", options->settings, "An option of the demo; may be given again")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
-  return [&common, options] { return run(*options, common); };
+  verb->add_flag("--watch", options->watch,
+                 "Start the demo again whenever a plugin's library or manifest changes, until it is interrupted");
+  return [&common, options] { return options->watch ? watch(common) : run_demo(*options, common); };
 }
 
 }  // namespace novaphy::host

@@ -12,7 +12,7 @@ Action add_why(CLI::App& app, const Common& common) {
   CLI::App* verb =
       app.add_subcommand("why", "The resolution of one plugin or module, with every place searched");
   const auto name = std::make_shared<std::string>();
-  verb->add_option("NAME", *name, "Plugin or module")->required();
+  verb->add_option("NAME", *name, "Plugin or module")->required()->type_name("PLUGIN");
   return [&common, name] {
     const Runtime& runtime = start_runtime(common);
     const std::vector<std::string> lines = runtime.why(*name);

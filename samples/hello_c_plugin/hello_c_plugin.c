@@ -17,6 +17,7 @@ static const acme_fall_v1 fall_v1 = {sizeof(acme_fall_v1), fall};
 
 static novaphy_status load(const novaphy_host* host, novaphy_error* error) {
   char line[256];
+  if (host->abi_major != NOVAPHY_ABI_MAJOR) return NOVAPHY_E_ABI; /* its struct may look otherwise */
   const char* options = host->config_json(host->ctx); /* checked against the manifest, defaults filled in */
   snprintf(line, sizeof line, "%s from plain C", strstr(options, "\"loud\":true") ? "HELLO" : "hello");
   host->log(host->ctx, 2, line);

@@ -9,6 +9,8 @@
 #     LINK_MODULES: modules whose library this one links; the manifest must require them. Where one of them is neither
 #     part of this build nor of the SDK the module is left out, and the runtime says at run time what is missing.
 #
+# Where CTest is on (enable_testing() before the call), each plugin has a test check.<plugin>: novaphy-host check.
+#
 # Names and versions stand in the manifest alone: the build reads them there, stamps `abi` and `library` into the
 # copy that lies beside the libraries, and refuses a name that does not agree.
 
@@ -55,6 +57,10 @@ function(novaphy_add_plugin plugin)
   endif()
   if(arg_SOURCES)
     novaphy_add_module(${plugin} ${plugin} SOURCES ${arg_SOURCES} LINK ${arg_LINK} LINK_MODULES ${arg_LINK_MODULES})
+  endif()
+  if(TARGET NovaPhy::host)
+    add_test(NAME check.${plugin}
+      COMMAND $<TARGET_FILE:NovaPhy::host> check "${NOVAPHY_PLUGIN_DIR}/${plugin}/${plugin}.novaplugin.json")
   endif()
 endfunction()
 

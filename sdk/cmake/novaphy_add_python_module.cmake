@@ -72,5 +72,8 @@ function(novaphy_add_python_module plugin extension)
   novaphy_python_extension(${extension} SOURCES ${arg_SOURCES} LINK NovaPhy::${arg_MODULE} NovaPhy::runtime ${arg_LINK}
     DEFINITIONS "NOVAPHY_PYTHON_PLUGIN_MODULE=\"${arg_MODULE}\"" RPATH "$ORIGIN" "$ORIGIN/../../..")
   set_target_properties(${extension} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${NOVAPHY_PLUGIN_DIR}/${plugin}")
+  if(TEST check.${plugin})
+    set_property(TEST check.${plugin} PROPERTY ENVIRONMENT "NOVAPHY_PYTHON=${Python_EXECUTABLE}")
+  endif()
   install(TARGETS ${extension} LIBRARY DESTINATION "${NOVAPHY_INSTALL_LIBDIR}/novaphy/plugins/${plugin}")
 endfunction()

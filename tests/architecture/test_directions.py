@@ -37,6 +37,8 @@ def resolve(path, header):
         roots[1:1] = [Path(*path.parts[:2]), Path("plugins")]
     if path.parts[0] == "samples":
         roots[1:1] = [Path(*path.parts[:2]), Path(*path.parts[:2], "include")]
+    if path.is_relative_to("sdk/template"):
+        roots[1:1] = [Path("sdk/template"), Path("sdk/template/include"), Path("sdk/template/src")]
     roots += sorted(folder.relative_to(ROOT) for folder in (ROOT / "plugins").glob("*/include"))
     for root in roots:
         candidate = (ROOT / root / header).resolve()
@@ -48,7 +50,7 @@ def resolve(path, header):
 def objection(path, target):
     """Why the file may not include the target; None where it may."""
     layer, other = path.parts[0], target.parts[0]
-    if "tests" in path.parts:  # a test may use everything
+    if "tests" in path.parts or path.is_relative_to("sdk/template"):  # a test may use everything; a template is a plugin
         return None
     if layer == "sdk":
         return None if other == "sdk" else "a public header includes public headers alone"

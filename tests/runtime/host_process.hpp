@@ -23,13 +23,19 @@ inline std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// `arguments` as on a command line of the shell; `plugin_path` becomes NOVAPHY_PLUGIN_PATH.
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// `arguments` as on a command line of the shell; `plugin_path` becomes NOVAPHY_PLUGIN_PATH,
+/// `state_home` where quarantine is kept (by default nowhere).
 inline HostResult run_host(const std::string& arguments,
                            const std::string& plugin_path = std::string(NOVAPHY_BUILD_DIR) +
-                                                            "/tests/plugins/all") {
+                                                            "/tests/plugins/all",
+                           const std::string& state_home = "/dev/null/none") {
   const ScratchFolder folder;
   const WithEnvironment data("XDG_DATA_HOME", "/nonexistent"), path("NOVAPHY_PLUGIN_PATH", plugin_path),
-      state("XDG_STATE_HOME", "/dev/null/none");
+      state("XDG_STATE_HOME", state_home);
   const std::string command = std::string(NOVAPHY_BUILD_DIR) + "/bin/novaphy-host " + arguments + " >" +
                               folder.str("out") + " 2>" + folder.str("err");
   const int status = std::system(command.c_str());

@@ -9,6 +9,7 @@
 #include "host_process.hpp"
 
 using nlohmann::json;
+using test::contains;
 using test::HostResult;
 using test::run_host;
 using test::ScratchFolder;
@@ -17,10 +18,6 @@ namespace fs = std::filesystem;
 namespace {
 
 const std::string kAll = std::string(NOVAPHY_BUILD_DIR) + "/tests/plugins/all";
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::string manifest_of(const std::string& name) {
   return kAll + "/" + name + "/" + name + ".novaplugin.json";
@@ -201,19 +198,6 @@ TEST_CASE("a wrong configuration is code 3 with every line") {
         "novaphy-host: NP401 /nowhere.json: cannot be read: No such file or directory\n");
   CHECK(run_host("list --plugins good,throw --log off").err ==
         "novaphy-host: NP404 command line: no plugin or module is named 'throw'; did you mean 'throws'?\n");
-}
-
-TEST_CASE("mistakes of usage are code 2") {
-  CHECK(run_host("").code == 2);
-  CHECK(run_host("run").code == 2);
-  CHECK(run_host("run halving --iterations -1").code == 2);
-  CHECK(run_host("list --no-such-flag").code == 2);
-  const HostResult verb = run_host("lst");
-  CHECK(verb.code == 2);
-  CHECK(verb.err == "novaphy-host: no verb 'lst'; there are: list, why, run, manifest-schema, errors\n");
-  const HostResult setting = run_host("run halving --set start");
-  CHECK(setting.code == 2);
-  CHECK(setting.err == "novaphy-host: --set start: write --set NAME=VALUE\n");
 }
 
 TEST_CASE("help, version and the schema") {

@@ -33,7 +33,7 @@ def test_the_stamped_manifest_names_library_and_abi(hello):
 
 
 def shows_the_c_plugin(installed_sdk, plugins):
-    listed = installed_sdk.host("--log", "debug", "list", plugins=plugins)
+    listed = installed_sdk.host("--no-lazy", "list", plugins=plugins)
     assert re.search(r"^hello_c_plugin +hello_c_plugin +0\.1\.0 +loaded ", listed.stdout, re.MULTILINE)
 
 

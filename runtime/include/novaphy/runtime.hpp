@@ -90,6 +90,7 @@ struct RuntimeOptions {
   bool probe = false;       ///< load what did not come with the runtime in a child process first (NP316)
   double probe_limit = 10;  ///< how long such a child may take [s]
   bool journal = true;      ///< remember a plugin that kills the process while it loads (NP313)
+  bool plan_only = false;   ///< the start loads nothing, not even modules with `"load": "startup"`
 };
 
 /// A module during whose load a process died. It is not loaded until it is forgiven or its library changes.

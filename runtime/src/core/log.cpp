@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -19,6 +20,7 @@ std::atomic<LogLevel> level_limit{LogLevel::warn};
 struct Output {
   LogSink sink = nullptr;
   void* context = nullptr;
+  std::map<std::string, LogLevel, std::less<>> level_of_module;
   spdlog::logger logger{"novaphy", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()};
 
   Output() {
@@ -51,16 +53,36 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
   return spdlog::level::off;
 }
 
+/// Under the lock.
+void write(Output& out, LogLevel level, std::string_view message) {
+  if (out.sink)
+    out.sink(out.context, level, std::string(message).c_str());
+  else
+    out.logger.log(to_spdlog(level), spdlog::string_view_t(message.data(), message.size()));
+}
+
 }  // namespace
 
 void log(LogLevel level, std::string_view message) {
   if (level < level_limit.load(std::memory_order_relaxed) || level == LogLevel::off) return;
   Output& out = output();
   const std::lock_guard lock(log_mutex());
-  if (out.sink)
-    out.sink(out.context, level, std::string(message).c_str());
-  else
-    out.logger.log(to_spdlog(level), spdlog::string_view_t(message.data(), message.size()));
+  write(out, level, message);
+}
+
+void log_of(std::string_view module, LogLevel level, std::string_view message) {
+  if (level == LogLevel::off) return;
+  Output& out = output();
+  const std::lock_guard lock(log_mutex());
+  const auto own = out.level_of_module.find(module);
+  if (level < (own == out.level_of_module.end() ? log_level() : own->second)) return;
+  write(out, level, std::string(module) + ": " + std::string(message));
+}
+
+void set_log_level(std::string_view module, LogLevel level) {
+  Output& out = output();
+  const std::lock_guard lock(log_mutex());
+  out.level_of_module.insert_or_assign(std::string(module), level);
 }
 
 void set_log_level(LogLevel level) {

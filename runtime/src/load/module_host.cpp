@@ -127,7 +127,7 @@ void ModuleHost::log_line(void* ctx, std::int32_t level, const char* message) no
   const auto clamped =
       static_cast<LogLevel>(std::clamp<std::int32_t>(level, 0, static_cast<int>(LogLevel::error)));
   try {
-    log(clamped, self(ctx).module_ + ": " + (message == nullptr ? "" : message));
+    log_of(self(ctx).module_, clamped, message == nullptr ? "" : message);
   } catch (...) {
     // a line of the log is not worth more
   }

@@ -49,6 +49,7 @@ Runtime::Registry::Registry(const RuntimeOptions& options)
 }
 
 void Runtime::Registry::load_startup() {
+  if (options_.plan_only) return;
   const Lock lock(mutex_);
   for (const std::size_t index : order_)
     if (options_.no_lazy || module(rows_[index]).phase == Phase::device ||

@@ -111,6 +111,9 @@ inline novaphy_status fill(novaphy_error* error, novaphy_status code, const char
 /// Calls Function with every exception turned into a status: none may cross the C boundary.
 template <ContextFunction Function>
 novaphy_status trapped(const novaphy_host* host, novaphy_error* error) noexcept {
+  if (host->abi_major != NOVAPHY_ABI_MAJOR)
+    return fill(error, NOVAPHY_E_ABI,
+                "the runtime speaks another plugin ABI than " NOVAPHY_TEXT_OF(NOVAPHY_ABI_MAJOR) "; rebuild the plugin");
   try {
     PluginContext context(host);
     Function(context);
