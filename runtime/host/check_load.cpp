@@ -12,8 +12,8 @@
 #include "novaphy/abi.h"
 #include "novaphy/plugin.hpp"
 #include "novaphy/task_pool.hpp"
-#include "platform/host/machine_facts.hpp"
 #include "platform/shared_library.hpp"
+#include "platform/threads.hpp"
 
 namespace novaphy::host {
 namespace {
@@ -163,12 +163,13 @@ Outcome check_leftovers(const StepContext& step) {
   load_requirements(runtime, runtime, step.module);
   // the shared threads exist before the count, whoever uses them first
   parallel_for(4096, 1, [](std::int64_t, std::int64_t) {});
-  const std::vector<int> before = platform::thread_ids();
+  const auto before = platform::thread_ids();
   load_module(step, runtime);
   Runtime::shutdown();
-  std::size_t left = 0;
+  std::vector<int> started;
   for (const int thread : platform::thread_ids())
-    left += std::binary_search(before.begin(), before.end(), thread) ? 0 : 1;
+    if (!std::binary_search(before.begin(), before.end(), thread)) started.push_back(thread);
+  const std::size_t left = platform::still_running(std::move(started)).size();
   if (left > 0)
     return Outcome::failure("left " + std::to_string(left) + (left == 1 ? " thread" : " threads") +
                             " running after its unload; join what load started, or use novaphy::task_pool()");

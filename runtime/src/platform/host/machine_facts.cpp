@@ -79,14 +79,4 @@ std::map<std::string, std::string> variables_with_prefix(const std::string& pref
   return out;
 }
 
-std::vector<int> thread_ids() {
-  std::vector<int> out;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at("/proc/self/task", error), end; !error && at != end;
-       at.increment(error))
-    out.push_back(std::stoi(at->path().filename().string()));
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
 }  // namespace novaphy::platform

@@ -28,7 +28,4 @@ bool may_write(const std::string& folder);
 /// The variables of the environment whose names begin so.
 std::map<std::string, std::string> variables_with_prefix(const std::string& prefix);
 
-/// The identities of this process's threads.
-std::vector<int> thread_ids();
-
 }  // namespace novaphy::platform
