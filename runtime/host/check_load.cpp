@@ -199,6 +199,7 @@ Outcome check_load_time(const StepContext& step) {
   row_to_load(step, runtime);
   load_requirements(runtime, runtime, step.module);
   if (const char* home = std::getenv("HOME"); home != nullptr) fs::current_path(home);
+  const std::vector<std::string> inherited = files_open_for_writing();  // whoever started the check may leave some open
   const auto begin = std::chrono::steady_clock::now();
   load_module(step, runtime);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -208,10 +209,12 @@ Outcome check_load_time(const StepContext& step) {
          << " s; do long work at the first use";
     return Outcome::failure(text.str());
   }
-  for (const std::string& file : files_open_for_writing())
+  for (const std::string& file : files_open_for_writing()) {
+    if (std::find(inherited.begin(), inherited.end(), file) != inherited.end()) continue;
     if (!is_below(file, "XDG_CACHE_HOME") && !is_below(file, "XDG_STATE_HOME"))
       return Outcome::failure("it holds " + file +
                               " open for writing; write below XDG_CACHE_HOME or XDG_STATE_HOME");
+  }
   return {};
 }
 
