@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "core/locks.hpp"
 #include "novaphy/plugin_object.hpp"
 #include "platform/shared_library.hpp"
 
@@ -12,7 +13,6 @@ namespace novaphy {
 namespace {
 
 struct LiveObjects {
-  std::mutex mutex;
   std::unordered_set<const PluginObject*> objects;
 };
 
@@ -22,7 +22,7 @@ LiveObjects& live() {
 }
 
 void add(const PluginObject* object) {
-  const std::lock_guard lock(live().mutex);
+  const std::lock_guard lock(live_objects_mutex());
   live().objects.insert(object);
 }
 
@@ -35,14 +35,14 @@ PluginObject::PluginObject(const PluginObject&) {
   add(this);
 }
 PluginObject::~PluginObject() {
-  const std::lock_guard lock(live().mutex);
+  const std::lock_guard lock(live_objects_mutex());
   live().objects.erase(this);
 }
 
 std::map<std::filesystem::path, std::size_t> live_objects_by_library() {
   std::map<const void*, std::size_t> by_table;
   {
-    const std::lock_guard lock(live().mutex);
+    const std::lock_guard lock(live_objects_mutex());
     for (const PluginObject* object : live().objects) {
       const void* table =
           nullptr;  // of the virtual functions; the first word of such an object in every C++ ABI here

@@ -9,7 +9,7 @@ namespace novaphy {
 namespace {
 
 struct Locks {
-  std::recursive_mutex runtime, load, log;
+  std::recursive_mutex runtime, load, log, live_objects;
   Locks();
 };
 
@@ -23,9 +23,11 @@ void take_all() {
   locks().runtime.lock();
   locks().load.lock();
   locks().log.lock();
+  locks().live_objects.lock();
 }
 
 void release_all() {
+  locks().live_objects.unlock();
   locks().log.unlock();
   locks().load.unlock();
   locks().runtime.unlock();
@@ -37,6 +39,7 @@ void renew_all() {
   new (&locks().runtime) std::recursive_mutex;
   new (&locks().load) std::recursive_mutex;
   new (&locks().log) std::recursive_mutex;
+  new (&locks().live_objects) std::recursive_mutex;
 }
 
 Locks::Locks() {
@@ -53,6 +56,9 @@ std::recursive_mutex& load_mutex() {
 }
 std::recursive_mutex& log_mutex() {
   return locks().log;
+}
+std::recursive_mutex& live_objects_mutex() {
+  return locks().live_objects;
 }
 
 }  // namespace novaphy

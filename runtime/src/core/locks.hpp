@@ -15,5 +15,7 @@ std::recursive_mutex& runtime_mutex();
 std::recursive_mutex& load_mutex();
 /// One log line at a time.
 std::recursive_mutex& log_mutex();
+/// The set of living objects of plugins.
+std::recursive_mutex& live_objects_mutex();
 
 }  // namespace novaphy
