@@ -75,7 +75,7 @@ struct Result {
   std::vector<float> q, qd, stiffness;
   friend bool operator==(const Result& a, const Result& b) {
     const auto same = [](const std::vector<float>& x, const std::vector<float>& y) {
-      return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+      return x.size() == y.size() && (x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0);
     };
     return a.loss == b.loss && same(a.q, b.q) && same(a.qd, b.qd) && same(a.stiffness, b.stiffness);
   }
