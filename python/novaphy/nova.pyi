@@ -324,9 +324,9 @@ class Tape:
         ...
     def __exit__(self, *args) -> None:
         ...
-    def __init__(self, on_overwrite: str = 'error') -> None:
+    def __init__(self, on_overwrite: str = 'error', keep_values: bool = False) -> None:
         """
-        on_overwrite: what happens when a launch overwrites a value that backward needs: "error" makes backward raise StaleRecordError, "save" keeps a copy on the tape first.
+        on_overwrite: what happens when a launch overwrites a value that backward needs: "error" makes backward raise StaleRecordError, "save" keeps a copy on the tape first. keep_values: keep what the recording made also where no derivative needs it that leads to an array with requires_grad, so that requires_grad may be set after the recording; by default its memory is given back as soon as nobody else holds it.
         """
     def backward(self, loss: typing.Any, grad: typing.Any = None) -> None:
         """
@@ -414,12 +414,18 @@ class Tensor:
         ...
     def __dlpack_device__(self) -> tuple:
         ...
+    def __eq__(self, other: object, /) -> typing.Any:
+        """
+        TypeError for a tensor or a number: elements are compared as NumPy arrays.
+        """
     def __float__(self) -> float:
         ...
     def __getitem__(self, key: typing.Any) -> Tensor:
         """
         Integers, slices and '...'. What lies packed in memory (rows, a range of rows) is a view; columns and strides are recorded copies. Gradient flows through both. IndexError, TypeError.
         """
+    def __hash__(self) -> int:
+        ...
     def __init__(self, array: novaphy._core.DeviceArray) -> None:
         """
         A view of an array of the engine.
@@ -595,17 +601,10 @@ def adam_update_f32(param: Tensor, m: Tensor, v: Tensor, step: int | Tensor, lea
     Adam's update of param, m and v (of the shape of param, zeros at first), in place. `step`: the number of updates made before this one, an int32 tensor of one element, which is advanced, or an int, which is not. ValueError without a gradient, ShapeMismatchError for another shape.
     """
 
-@typing.overload
-def add(a: Tensor, b: Tensor) -> Tensor:
+def add(a: Tensor | float, b: Tensor | float) -> Tensor:
     """
     a + b, elementwise; a row (m) is added to every row of (n, m). ShapeMismatchError.
     """
-@typing.overload
-def add(a: Tensor, b: float) -> Tensor:
-    ...
-@typing.overload
-def add(a: float, b: Tensor) -> Tensor:
-    ...
 
 def add_row(a: Tensor, row: Tensor) -> Tensor:
     """
@@ -661,7 +660,7 @@ def capture_launch(graph: Graph) -> None:
 @typing.overload
 def clamp(a: Tensor, low: float, high: float) -> Tensor:
     """
-    min(max(a, low), high). ValueError unless low <= high.
+    min(max(a, low), high), of numbers low and high. ValueError unless low <= high.
     """
 @typing.overload
 def clamp(x: Float | float, low: Float | float, high: Float | float) -> Float:
@@ -738,17 +737,10 @@ def determinant(a: mat22) -> Float:
     The determinant.
     """
 
-@typing.overload
-def div(a: Tensor, b: Tensor) -> Tensor:
+def div(a: Tensor | float, b: Tensor | float) -> Tensor:
     """
     Elementwise on equal shapes; a number or a tensor with one element goes with any shape. ShapeMismatchError.
     """
-@typing.overload
-def div(a: Tensor, b: float) -> Tensor:
-    ...
-@typing.overload
-def div(a: float, b: Tensor) -> Tensor:
-    ...
 
 class domain:
     """
@@ -1185,17 +1177,10 @@ def max(a: Float | float, b: Float | float) -> Float:
     The larger; of equal ones the second, which then has the derivative.
     """
 
-@typing.overload
-def maximum(a: Tensor, b: Tensor) -> Tensor:
+def maximum(a: Tensor | float, b: Tensor | float) -> Tensor:
     """
     Elementwise on equal shapes; a number or a tensor with one element goes with any shape. ShapeMismatchError.
     """
-@typing.overload
-def maximum(a: Tensor, b: float) -> Tensor:
-    ...
-@typing.overload
-def maximum(a: float, b: Tensor) -> Tensor:
-    ...
 
 def mean(a: Tensor, axis: int | None = None) -> Tensor:
     """
@@ -1214,29 +1199,15 @@ def min(a: Float | float, b: Float | float) -> Float:
     The smaller; of equal ones the second, which then has the derivative.
     """
 
-@typing.overload
-def minimum(a: Tensor, b: Tensor) -> Tensor:
+def minimum(a: Tensor | float, b: Tensor | float) -> Tensor:
     """
     Elementwise on equal shapes; a number or a tensor with one element goes with any shape. ShapeMismatchError.
     """
-@typing.overload
-def minimum(a: Tensor, b: float) -> Tensor:
-    ...
-@typing.overload
-def minimum(a: float, b: Tensor) -> Tensor:
-    ...
 
-@typing.overload
-def mul(a: Tensor, b: Tensor) -> Tensor:
+def mul(a: Tensor | float, b: Tensor | float) -> Tensor:
     """
     Elementwise on equal shapes; a number or a tensor with one element goes with any shape. ShapeMismatchError.
     """
-@typing.overload
-def mul(a: Tensor, b: float) -> Tensor:
-    ...
-@typing.overload
-def mul(a: float, b: Tensor) -> Tensor:
-    ...
 
 def neg(a: Tensor) -> Tensor:
     """
@@ -1414,16 +1385,10 @@ def outer(a: vec3, b: vec3 | collections.abc.Sequence[typing.Any]) -> mat33:
     """
 
 @typing.overload
-def pow(a: Tensor, b: Tensor) -> Tensor:
+def pow(a: Tensor | float, b: Tensor | float) -> Tensor:
     """
     Elementwise on equal shapes; a number or a tensor with one element goes with any shape. ShapeMismatchError.
     """
-@typing.overload
-def pow(a: Tensor, b: float) -> Tensor:
-    ...
-@typing.overload
-def pow(a: float, b: Tensor) -> Tensor:
-    ...
 @typing.overload
 def pow(a: Float | float, b: int) -> Float:
     """
@@ -1643,17 +1608,10 @@ def sqrt(a: Float | float) -> Float:
     The root; its derivative at 0 is 0.
     """
 
-@typing.overload
-def sub(a: Tensor, b: Tensor) -> Tensor:
+def sub(a: Tensor | float, b: Tensor | float) -> Tensor:
     """
     Elementwise on equal shapes; a number or a tensor with one element goes with any shape. ShapeMismatchError.
     """
-@typing.overload
-def sub(a: Tensor, b: float) -> Tensor:
-    ...
-@typing.overload
-def sub(a: float, b: Tensor) -> Tensor:
-    ...
 
 @typing.overload
 def sum(a: Tensor, axis: int | None = None) -> Tensor:
