@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "novaphy/plugin.hpp"
 #include "novaphy/runtime.hpp"
@@ -30,11 +31,27 @@ TEST_CASE("the headers have the version of the runtime") {
             NOVAPHY_SDK_VERSION_MINOR) "." NOVAPHY_TEXT_OF(NOVAPHY_SDK_VERSION_PATCH));
 }
 
+/// A runtime that speaks this ABI major and gives nothing else.
+static novaphy_host host_of_major(std::uint32_t abi_major) {
+  novaphy_host host{};
+  host.struct_size = sizeof host;
+  host.abi_major = abi_major;
+  return host;
+}
+
 TEST_CASE("an exception of a load function becomes a status and its text") {
+  const novaphy_host host = host_of_major(NOVAPHY_ABI_MAJOR);
   novaphy_error error{sizeof(novaphy_error), NOVAPHY_OK, {}};
-  CHECK(novaphy::plugin_detail::trapped<throws_text>(nullptr, &error) == NOVAPHY_E_EXCEPTION);
+  CHECK(novaphy::plugin_detail::trapped<throws_text>(&host, &error) == NOVAPHY_E_EXCEPTION);
   CHECK(std::string(error.message) == "why");
-  CHECK(novaphy::plugin_detail::trapped<throws_unavailable>(nullptr, &error) == NOVAPHY_UNAVAILABLE);
+  CHECK(novaphy::plugin_detail::trapped<throws_unavailable>(&host, &error) == NOVAPHY_UNAVAILABLE);
   CHECK(std::string(error.message) == "no device");
-  CHECK(novaphy::plugin_detail::trapped<throws_number>(nullptr, nullptr) == NOVAPHY_E_EXCEPTION);
+  CHECK(novaphy::plugin_detail::trapped<throws_number>(&host, nullptr) == NOVAPHY_E_EXCEPTION);
+}
+
+TEST_CASE("a module does nothing under a runtime of another ABI major") {
+  const novaphy_host host = host_of_major(NOVAPHY_ABI_MAJOR + 1);
+  novaphy_error error{sizeof(novaphy_error), NOVAPHY_OK, {}};
+  CHECK(novaphy::plugin_detail::trapped<throws_text>(&host, &error) == NOVAPHY_E_ABI);
+  CHECK(std::string(error.message) == "the runtime speaks another plugin ABI than 1; rebuild the plugin");
 }
