@@ -19,9 +19,14 @@ class Step:
     shown: str | None = None
 
 
+def blocks(page, language):
+    """The code blocks of a language, in order."""
+    return [text for found, text in FENCE.findall(Path(page).read_text()) if found == language]
+
+
 def commands(page):
     """The shell blocks of a page, in order: each is one text that a shell runs."""
-    return [text for language, text in FENCE.findall(Path(page).read_text()) if language == "bash"]
+    return blocks(page, "bash")
 
 
 def steps(page):
