@@ -176,7 +176,9 @@ Action add_check(CLI::App& app, const Common& common) {
   verb->add_option("PLUGIN", options->plugins, "A plugin's name, its folder or its manifest")
       ->required()
       ->type_name("PLUGIN");
-  verb->add_option("--only", options->only, "Only these checks: C02,C03")->delimiter(',')->type_name("CHECKS");
+  verb->add_option("--only", options->only, "Only these checks: C02,C03")
+      ->allow_extra_args(false)
+      ->delimiter(',')->type_name("CHECKS");
   verb->add_option("--python", options->python, "The interpreter for C10; else NOVAPHY_PYTHON, or python3 on PATH")
       ->type_name("FILE");
   verb->add_option("--load-limit", options->load_limit, "Seconds that loading may take")

@@ -33,7 +33,7 @@ def test_the_package_says_where_its_sdk_is(installed_sdk, installed_package):
     assert found == str(installed_package / "novaphy/lib/cmake/NovaPhySDK")
     build, _ = installed_sdk.configure(ROOT / "samples/hello_c_plugin", "CMAKE_PREFIX_PATH=", f"NovaPhySDK_DIR={found}")
     run("cmake", "--build", build)
-    host = run(installed_package / "novaphy/bin/novaphy-host", "why", "hello_c_plugin",
+    host = run(installed_package / "novaphy/bin/novaphy-host", "--no-lazy", "why", "hello_c_plugin",
                environment=installed_sdk.environment(build / "lib/novaphy/plugins"))
     assert "loaded" in host.stdout
 

@@ -44,7 +44,7 @@ def test_a_moved_sdk_still_builds_and_runs_a_plugin(installed_sdk, tmp_path):
     shutil.copytree(installed_sdk.prefix, moved, symlinks=True)
     build, _ = installed_sdk.configure(ROOT / "samples/hello_c_plugin", f"CMAKE_PREFIX_PATH={moved}")
     run("cmake", "--build", build)
-    listed = run(moved / "bin/novaphy-host", "list", environment=installed_sdk.environment(build / "lib/novaphy/plugins"))
+    listed = run(moved / "bin/novaphy-host", "--no-lazy", "list", environment=installed_sdk.environment(build / "lib/novaphy/plugins"))
     assert str(moved / "lib/novaphy/plugins") in listed.stdout and str(installed_sdk.prefix) + "/" not in listed.stdout
     assert re.search(r"^hello_c_plugin .* loaded ", listed.stdout, re.MULTILINE)
 

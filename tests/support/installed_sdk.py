@@ -130,8 +130,9 @@ class InstalledSdk:
                    environment=self.environment(plugins, **environment))
 
     def python(self, program, *arguments, plugins=(), expect=0, **environment):
-        """Runs a program in a fresh interpreter, with the package under test."""
-        return run(sys.executable, "-c", program, *arguments, expect=expect, folder=self.scratch,
+        """Runs a program in a fresh interpreter, with the package under test, or with that of PYTHONPATH where it is given
+        (-S: an editable installation would come before it)."""
+        return run(sys.executable, *(["-S"] if "PYTHONPATH" in environment else []), "-c", program, *arguments, expect=expect, folder=self.scratch,
                    environment=self.environment(plugins, **environment))
 
 

@@ -2,6 +2,8 @@
 """sdk/docs/host.md: its commands run, its configuration is accepted, its tables name what the program has."""
 import json
 import re
+import sys
+from pathlib import Path
 
 from installed_sdk import run
 from project_tree import ROOT
@@ -13,7 +15,7 @@ PAGE = ROOT / "sdk/docs/host.md"
 def environment(installed_sdk):
     folder = installed_sdk.prefix / "bin"
     values = installed_sdk.environment()
-    return values | {"PATH": f"{folder}:{values['PATH']}", "PREFIX": str(installed_sdk.prefix), "CI": "1"}
+    return values | {"PATH": f"{folder}:{Path(sys.executable).parent}:{values['PATH']}", "PREFIX": str(installed_sdk.prefix), "CI": "1"}
 
 
 def test_the_commands_of_the_page_run_from_top_to_bottom(installed_sdk, tmp_path):
