@@ -14,6 +14,8 @@ function(novaphy_find_pybind11)
   endif()
   set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)  # for every folder that adds an extension
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+  # for the callers, whose tests run it: the module's own result ends with this function
+  set(Python_EXECUTABLE "${Python_EXECUTABLE}" CACHE FILEPATH "The interpreter that the extensions are for")
   execute_process(COMMAND "${Python_EXECUTABLE}" -m pybind11 --cmakedir
     OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE result)
   if(result EQUAL 0)
