@@ -121,7 +121,7 @@ TEST_CASE("a load that throws (NP310)") {
 
 TEST_CASE("further refusals of libraries") {
   check_failed("small_descriptor", "NP305", "descriptor is 24 bytes, ABI 1.0 needs 56");
-  check_failed("wrong_name", "NP308", "library says 'plain' 0.2.0, manifest says 'wrong_name' 0.1.0");
+  check_failed("wrong_name", "NP308", "library says 'plain' 0.2.0, manifest says 'wrong_name' 0.1.0; build and install both together");
   check_failed("returns_error", "NP309", "load failed: the table file is empty");
   check_failed("forgets_to_publish", "NP312",
                "declares IGreeting/1 'forgets_to_publish' and did not publish it");
@@ -194,7 +194,9 @@ TEST_CASE("asking for a name that does not exist lists those that do and the fol
                         "forgets_to_publish, good, linked, lying_abi, "
                         "missing_dependency, missing_library, missing_requirement, needs_good, newer_abi, "
                         "no_entry, other_abi, throws, unavailable, "
-                        "undefined_symbol; refused: bad_json, unknown_key; " +
+                        "undefined_symbol; refused: bad_json (NP102 not valid JSON at line 4, column 17: expected '}'; last "
+                        "read '0.1.'), unknown_key (NP105 #/modules/0/requirse: unknown key; did you mean "
+                        "'requires'?); " +
                         kSearched)
                            .c_str(),
                        Error);

@@ -86,6 +86,14 @@ const std::vector<Published>& ModuleHost::load(
 }
 
 void ModuleHost::check_published(const std::vector<std::pair<std::string, std::string>>& declared) const {
+  const auto is_declared = [&declared](const Published& item) {
+    return std::find(declared.begin(), declared.end(), std::pair(item.interface_id, item.name)) !=
+           declared.end();
+  };
+  const auto stranger = std::find_if_not(published_.begin(), published_.end(), is_declared);
+  const std::string other = stranger == published_.end()
+                                ? std::string()
+                                : short_id(stranger->interface_id) + " '" + stranger->name + "'";
   for (const auto& wanted : declared) {
     const auto& [interface_id, name] = wanted;
     const auto is_it = [&wanted](const Published& item) {
@@ -93,13 +101,11 @@ void ModuleHost::check_published(const std::vector<std::pair<std::string, std::s
     };
     if (std::none_of(published_.begin(), published_.end(), is_it))
       throw LoadFailure{"NP312",
-                        "declares " + short_id(interface_id) + " '" + name + "' and did not publish it"};
+                        "declares " + short_id(interface_id) + " '" + name + "' and did not publish it" +
+                            (other.empty() ? other : "; it published " + other + " instead")};
   }
-  for (const Published& item : published_)
-    if (std::find(declared.begin(), declared.end(), std::pair(item.interface_id, item.name)) ==
-        declared.end())
-      throw LoadFailure{"NP312", "published " + short_id(item.interface_id) + " '" + item.name +
-                                     "', which the manifest does not declare"};
+  if (!other.empty())
+    throw LoadFailure{"NP312", "published " + other + ", which the manifest does not declare"};
 }
 
 std::string ModuleHost::unload() noexcept {

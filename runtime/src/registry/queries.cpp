@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the registry answers without loading anything.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "manifest/nearest_name.hpp"
@@ -83,11 +84,20 @@ std::string Runtime::Registry::unknown_name(std::string_view name) const {
          where_searched();
 }
 
+/// " (NP105 #/titel: unknown key; ...)" of a manifest that is refused, or nothing.
+static std::string reason_in_brackets(const PlannedModule& row) {
+  if (row.problems.empty()) return {};
+  const PluginProblem& first = row.problems.front();
+  return " (" + first.code + " " + (first.pointer.empty() ? std::string() : "#" + first.pointer + ": ") +
+         first.text + ")";
+}
+
 std::string Runtime::Registry::unknown_interface(std::string_view interface_id, std::string_view name) const {
-  std::set<std::string> names, refused;
+  std::set<std::string> names;
+  std::map<std::string, std::string> refused;  // names with reasons
   for (const PlannedModule& row : rows_) {
     if (!row.module && row.state != PluginState::skipped)  // a shadowed one stands for nothing
-      refused.insert(file(row).name);
+      refused.emplace(file(row).name, file(row).name + reason_in_brackets(row));
     else if (row.module)
       for (const Provides& item : module(row).provides)
         if (item.interface_id == interface_id) names.insert(item.name);
@@ -98,7 +108,11 @@ std::string Runtime::Registry::unknown_interface(std::string_view interface_id, 
   out += nearest.empty() ? "; " : nearest + " ";
   out += known.empty() ? "no plugin provides one; "
                        : (nearest.empty() ? "there are: " : "There are: ") + joined(known) + "; ";
-  if (!refused.empty()) out += "refused: " + joined({refused.begin(), refused.end()}) + "; ";
+  if (!refused.empty()) {
+    std::vector<std::string> texts;
+    for (const auto& [plugin, text] : refused) texts.push_back(text);
+    out += "refused: " + joined(texts) + "; ";
+  }
   return out + where_searched();
 }
 

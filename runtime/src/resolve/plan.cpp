@@ -269,7 +269,12 @@ class Planner {
     std::vector<std::string> known;
     for (const auto& [module, index] : by_name_) known.push_back(module);
     // 'vbd_cuda' is not 'vbd_diff' misspelt
-    const std::string nearest = did_you_mean(name, known, 2);
+    std::string nearest = did_you_mean(name, known, 2);
+    for (const PlannedModule& other : rows_)  // a plugin's name where a module's is wanted
+      if (other.module && file(other).name == name && other.state != PluginState::skipped) {
+        nearest = ": it is a plugin; require a module of it: " + joined(file(other).module_names) + ".";
+        break;
+      }
     block(row, "NP203",
           wanted + ", which was not found" + (nearest.empty() ? "; searched: " : nearest + " Searched: ") +
               joined(facts_.searched));
