@@ -26,6 +26,11 @@ struct Expr {
   std::uint32_t node = kNone;
   Expr() = default;
   Expr(float value) : node(trace_constant(value)) {}
+  /// Refused while compiling: over float, `x * 0.1` would be computed in double and rounded once, with other bits.
+  template <std::same_as<double> Double>
+  Expr(Double) {
+    static_assert(sizeof(Double) == 0, "literals of a formula are float32: write 0.1f instead of 0.1");
+  }
   static Expr of(std::uint32_t node) {
     Expr out;
     out.node = node;
