@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // novaphy-host: reads the command line and calls the verb.
+#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <map>
@@ -14,7 +15,7 @@ namespace novaphy::host {
 namespace {
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 ok, 1 a required plugin failed, 2 wrong command line, 3 wrong host configuration, 4 a check "
+    "Exit codes: 0 ok, 1 a required plugin failed or the output could not be written, 2 wrong command line, 3 wrong host configuration, 4 a check "
     "failed.";
 
 using Verbs = std::map<std::string, Action>;
@@ -43,6 +44,22 @@ void check_json(const Common& common, const std::string& verb) {
       throw Exit{kUsage, "'" + verb + "' has no --json; list, why, run, check and doctor have it"};
 }
 
+/// A value that is empty is an unset variable of a script rather than a wish; without it pins and lists of a
+/// configuration would be lost without a word.
+void check_empty_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& value : option->results())
+      if (value.empty() && option->get_items_expected_max() > 0)
+        throw Exit{kUsage, option->get_name() + " is empty; give it a value, or leave it out"};
+}
+
+/// What was printed is on its way before plugins are unloaded, and a full disk is no success.
+void finish_output() {
+  std::cout.flush();
+  if (!std::cout || std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw Exit{kPluginFailed, "the output could not be written; is the disk full, or standard output closed?"};
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Lists, explains, runs, checks and begins NovaPhy's plugins", "novaphy-host");
   app.require_subcommand(1);
@@ -56,14 +73,19 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
-    return app.exit(asked);
+    const int code = app.exit(asked);
+    finish_output();
+    return code;
   } catch (const CLI::ParseError& error) {
     throw Exit{kUsage, explain(app, error)};
   }
   const std::string verb = app.get_subcommands().front()->get_name();
   check_json(common, verb);
+  check_empty_values(app);
+  check_empty_values(*app.get_subcommands().front());
   set_levels(common, verb != "run");
   const int code = verbs.at(verb)();
+  finish_output();
   Runtime::shutdown();
   return code;
 }

@@ -49,6 +49,24 @@ std::string completed(const std::string& line) {
 
 }  // namespace
 
+TEST_CASE("an empty value is no wish but an unset variable: it is refused") {
+  CHECK(refused("--config '' list") == "novaphy-host: --config is empty; give it a value, or leave it out\n");
+  CHECK(refused("run diffsim_ball --dump-states ''") ==
+        "novaphy-host: --dump-states is empty; give it a value, or leave it out\n");
+  CHECK(refused("new-plugin acme_air ''") == "novaphy-host: DIR is empty; give it a value, or leave it out\n");
+}
+
+TEST_CASE("output that cannot be written is no success") {
+  for (const std::string verb : {"list", "why good", "doctor --json", "errors", "--version", "--help"}) {
+    const ScratchFolder folder;
+    const std::string error = folder.str("err");
+    const int status = std::system((kHost + " " + verb + " >/dev/full 2>" + error).c_str());
+    CHECK_MESSAGE((WIFEXITED(status) && WEXITSTATUS(status) == 1), verb);
+    CHECK(test::read_text(error) ==
+          "novaphy-host: the output could not be written; is the disk full, or standard output closed?\n");
+  }
+}
+
 TEST_CASE("an unknown verb, flag or word is a mistake of usage with the nearest name") {
   CHECK(refused("lst").starts_with("novaphy-host: no verb 'lst'; did you mean 'list'? There are: list, why, run, check, "));
   CHECK(refused("frobnicate").starts_with("novaphy-host: no verb 'frobnicate'; there are: list, why, "));
@@ -72,7 +90,8 @@ TEST_CASE("an unknown verb, flag or word is a mistake of usage with the nearest 
 TEST_CASE("the help names every exit code") {
   const HostResult r = run_host("--help");
   CHECK(r.code == 0);
-  CHECK(r.out.ends_with("Exit codes: 0 ok, 1 a required plugin failed, 2 wrong command line, 3 wrong host configuration, "
+  CHECK(r.out.ends_with("Exit codes: 0 ok, 1 a required plugin failed or the output could not be written, 2 wrong command line, "
+                         "3 wrong host configuration, "
                         "4 a check failed.\n"));
 }
 
