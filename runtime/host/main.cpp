@@ -47,6 +47,7 @@ void check_json(const Common& common, const std::string& verb) {
 /// A value that is empty is an unset variable of a script rather than a wish; without it pins and lists of a
 /// configuration would be lost without a word.
 void check_empty_values(const CLI::App& app) {
+  if (app.get_group().empty()) return;  // a hidden verb, which this program starts itself
   for (const CLI::Option* option : app.get_options())
     for (const std::string& value : option->results())
       if (value.empty() && option->get_items_expected_max() > 0)

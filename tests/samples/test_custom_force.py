@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample custom_force: wind in both semi-implicit solvers, its formula, its gradient, and what is said without Nova."""
 import json
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ PARTICLES = 7
 # PARTICLES spheres in moving air; `scene()` gives the model, whose arrays the solver adds, and the states
 SCENE = f"""
 import json
+import shutil
+import subprocess
 import numpy as np
 import novaphy
 from novaphy.solvers import SolverSemiImplicit
@@ -235,6 +239,17 @@ def test_the_program_of_the_sample_finds_the_wind(installed_sdk):
     assert float(printed.split()[1]) < 0.02
 
 
+def test_a_literal_in_double_is_refused_while_compiling(installed_sdk, tmp_path):
+    source = tmp_path / "custom_force"
+    shutil.copytree(ROOT / "samples/custom_force", source)
+    formula = source / "formula/wind.h"
+    formula.write_text(formula.read_text().replace("T(0.5f)", "0.5"))
+    build, _ = installed_sdk.configure(source)
+    done = subprocess.run(["cmake", "--build", build], capture_output=True, text=True, env=installed_sdk.environment())
+    assert done.returncode != 0
+    assert "literals of a formula are float32: write 0.1f instead of 0.1" in done.stdout + done.stderr
+
+
 def test_the_guides_code_is_that_of_the_sample():
     guide, sample = ROOT / "sdk/docs/differentiable_force.md", ROOT / "samples/custom_force"
     shown = blocks(guide, "cpp") + blocks(guide, "python")
@@ -242,5 +257,6 @@ def test_the_guides_code_is_that_of_the_sample():
     for block in shown:
         first, code = block.split("\n", 1)
         assert code in (sample / first.split()[1]).read_text(), first
-    assert blocks(guide, "json")[0].rstrip() in (sample / "custom_force.novaplugin.json").read_text()
+    assert blocks(guide, "json") == [(sample / "custom_force.novaplugin.json").read_text()]
+    assert (sample / "CMakeLists.txt").read_text().endswith(blocks(guide, "cmake")[0])
     assert blocks(guide, "bash") == blocks(sample / "README.md", "bash")
