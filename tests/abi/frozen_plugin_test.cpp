@@ -9,6 +9,7 @@
 #include <string>
 
 #include "fixtures/plugins/greeting.hpp"
+#include "novaphy/abi.h"
 #include "novaphy/api.hpp"
 #include "runtime/with_runtime.hpp"
 

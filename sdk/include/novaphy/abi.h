@@ -51,8 +51,9 @@ typedef struct novaphy_host {
   novaphy_status (*publish)(void* ctx, const char* interface_id, const char* name, void* object,
                             novaphy_error* error);
   /* The object that some module publishes under (interface_id, name), loading that module when needed; null
-   * and a reason in `error` (which may be null) when there is none. Any thread; but modules load and unload under
-   * one lock, so a load that waits for another thread which calls find waits for ever. */
+   * and a reason in `error` (which may be null) when there is none. Any thread. What is loaded
+   * already is found at once; modules load and unload under one lock, so a load or unload that waits for another
+   * thread whose find has to load a module waits for ever. */
   void* (*find)(void* ctx, const char* interface_id, const char* name, novaphy_error* error);
   /* This plugin's options, validated and with defaults filled in, as a JSON object. Valid until unload
    * returns. */

@@ -68,11 +68,11 @@ struct ForceInputRows {
 struct ForceRows {
   std::int64_t begin = 0, end = 0;
   std::span<const ForceInputRows> inputs;  ///< as in the description
-  const std::int32_t* corners =
-      nullptr;  ///< of all rows; null where rows are particles. Below 0: there is none
+  /// Of all rows; null where rows are particles. Below 0: there is none.
+  const std::int32_t* corners = nullptr;
   int corner_count = 1;
-  float* out =
-      nullptr;  ///< 3 numbers [N] for each corner of each row, row `begin` first; the solver adds them
+  /// 3 numbers [N] for each corner of each row, row `begin` first; the solver adds them.
+  float* out = nullptr;
 };
 
 /// A force. Any thread: rows are asked for in any order and at the same time, so the object does not change.
@@ -150,8 +150,8 @@ class ForceRow {
 /// A force from a formula:
 ///   struct Wind {
 ///     static ForceDescription describe();
-///     template <class Row> static auto force(const Row& row) { return formula::wind(row.vec3(0),
-///     row.f32(1)); }
+///     template <class Row>
+///     static auto force(const Row& row) { return formula::wind(row.vec3(0), row.f32(1)); }
 ///   };
 /// force() gives a Vec3T, or a std::array of as many as there are corners.
 template <class Formula>

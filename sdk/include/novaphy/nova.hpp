@@ -3,11 +3,13 @@
 // the caller's tape like Nova's own.
 //
 // The bytes come from novaphy/nova/program_builder.hpp and program_bytes.hpp, which are headers alone:
+// clang-format off
 //   const auto bytes = nova::serialize(nova::record_rows(description, body));
-//   novaphy::INova& nova = novaphy::find<novaphy::INova>("nova");  // or find_optional: null without plugin
-//   nova_diff const novaphy::ProgramId drag = nova.compile(bytes); const novaphy::LaunchOperand inputs[] =
-//   {velocity, 0.5f}, outputs[] = {force}; nova.launch(drag, {.inputs = inputs, .outputs = outputs, .rows =
-//   velocity.rows()});
+//   auto& nova = novaphy::find<novaphy::INova>("nova");  // or find_optional: null without plugin nova_diff
+//   const novaphy::ProgramId drag = nova.compile(bytes);
+//   const novaphy::LaunchOperand inputs[] = {velocity, 0.5f}, outputs[] = {force};
+//   nova.launch(drag, {.inputs = inputs, .outputs = outputs, .rows = velocity.rows()});
+// clang-format on
 #pragma once
 
 #include <bit>
