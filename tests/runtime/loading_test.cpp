@@ -119,6 +119,21 @@ TEST_CASE("a load that throws (NP310)") {
   check_failed("throws_number", "NP310", "load threw an unknown exception");
 }
 
+TEST_CASE("interfaces that differ in their namespace alone (NP312) are told by their whole ids") {
+  const test::ScratchFolder folder;
+  folder.write("good/good.novaplugin.json",
+               R"({"schema": 1, "name": "good", "version": "0.1.0", "modules": [{"name": "good",
+                   "library": "lib.so", "abi": "1.0",
+                   "provides": [{"interface": "acme.IGreeting/1", "name": "good", "summary": "says its name"}]}]})");
+  std::filesystem::copy_file(library_of("good"), folder.path() / "good/lib.so");
+  RuntimeOptions options;
+  options.paths = {folder.str()};
+  const WithRuntime runtime(options);
+  CHECK(runtime.load("good") ==
+        "plugin 'good' isn't loaded: failed: declares acme.IGreeting/1 'good' and did not publish it; it "
+        "published test.IGreeting/1 'good' instead");
+}
+
 TEST_CASE("further refusals of libraries") {
   check_failed("small_descriptor", "NP305", "descriptor is 24 bytes, ABI 1.0 needs 56");
   check_failed("wrong_name", "NP308", "library says 'plain' 0.2.0, manifest says 'wrong_name' 0.1.0; build and install both together");

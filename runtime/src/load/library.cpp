@@ -20,12 +20,13 @@ std::string hint_for(const std::string& error) {
 }
 
 platform::SharedLibrary& open(const std::filesystem::path& path) {
+  // the system's own words for a library of another machine are "No such file or directory", and half a file
+  // ends the process
+  if (const std::string reason = platform::unloadable_library(path); !reason.empty())
+    throw LoadFailure{"NP302", "cannot load " + path.string() + ": it " + reason};
   try {
     return platform::open_library(path);
   } catch (const platform::LibraryError& error) {
-    // the system's own words for a library of another machine are "No such file or directory"
-    if (const std::string foreign = platform::foreign_library(path); !foreign.empty())
-      throw LoadFailure{"NP302", "cannot load " + path.string() + ": it " + foreign};
     throw LoadFailure{"NP302", "cannot load " + path.string() + ": " + error.text + hint_for(error.text)};
   }
 }

@@ -91,21 +91,28 @@ void ModuleHost::check_published(const std::vector<std::pair<std::string, std::s
            declared.end();
   };
   const auto stranger = std::find_if_not(published_.begin(), published_.end(), is_declared);
-  const std::string other = stranger == published_.end()
-                                ? std::string()
-                                : short_id(stranger->interface_id) + " '" + stranger->name + "'";
+  const auto shown = [](const std::string& id, const std::string& name) { return id + " '" + name + "'"; };
   for (const auto& wanted : declared) {
     const auto& [interface_id, name] = wanted;
     const auto is_it = [&wanted](const Published& item) {
       return item.interface_id == wanted.first && item.name == wanted.second;
     };
-    if (std::none_of(published_.begin(), published_.end(), is_it))
-      throw LoadFailure{"NP312",
-                        "declares " + short_id(interface_id) + " '" + name + "' and did not publish it" +
-                            (other.empty() ? other : "; it published " + other + " instead")};
+    if (std::any_of(published_.begin(), published_.end(), is_it)) continue;
+    std::string declares = short_id(interface_id), other;
+    if (stranger != published_.end()) {
+      other = short_id(stranger->interface_id);
+      if (other == declares && stranger->interface_id != interface_id) {  // they differ in the namespace
+        declares = interface_id;
+        other = stranger->interface_id;
+      }
+      other = "; it published " + shown(other, stranger->name) + " instead";
+    }
+    throw LoadFailure{"NP312",
+                      "declares " + shown(declares, name) + " and did not publish it" + other};
   }
-  if (!other.empty())
-    throw LoadFailure{"NP312", "published " + other + ", which the manifest does not declare"};
+  if (stranger != published_.end())
+    throw LoadFailure{"NP312", "published " + shown(short_id(stranger->interface_id), stranger->name) +
+                                   ", which the manifest does not declare"};
 }
 
 std::string ModuleHost::unload() noexcept {
