@@ -37,5 +37,11 @@ def _folder(given: object) -> str:
 
 
 def _note(what: str, error: BaseException) -> None:
-    notes.append(f"{what}: {type(error).__name__}: {error}")
+    try:
+        text = str(error)
+    except KeyboardInterrupt:  # of the user
+        raise
+    except BaseException:  # foreign code too
+        text = "its text cannot be read"
+    notes.append(f"{what}: {type(error).__name__}: {text}")
     logging.getLogger("novaphy").warning("%s", notes[-1])

@@ -111,7 +111,7 @@ def loaded() -> _builtins.list[str]:
 
 
 def has(name: str) -> bool:
-    """Whether a plugin or module is loaded or can load. Raises for no name, loads nothing."""
+    """Whether a plugin or module is loaded or can load. Never raises for a name; loads nothing."""
     name = _name("has", name)
     try:
         return bool(_runtime.has(name))

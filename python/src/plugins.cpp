@@ -9,8 +9,23 @@
 namespace novaphy::python {
 namespace {
 
+/// True on a thread that runs the entry points of installed packages.
+thread_local bool reads_entry_points = false;
+
+/// An entry point that asked would be asked again for its answer.
+void refuse_in_entry_point() {
+  NOVAPHY_REQUIRE(!reads_entry_points, ErrorKind::generic,
+                  "novaphy.plugins: asked by an entry point of group novaphy.plugins, before the plugins are planned; "
+                  "an entry point only returns its folder");
+}
+
 /// Folders that installed packages name in entry points of group "novaphy.plugins".
 std::vector<std::string> entry_point_paths() {
+  refuse_in_entry_point();
+  struct Reading {
+    Reading() { reads_entry_points = true; }
+    ~Reading() { reads_entry_points = false; }
+  } const reading;
   return py::module_::import("novaphy._entry_points")
       .attr("plugin_folders")()
       .cast<std::vector<std::string>>();
@@ -58,6 +73,7 @@ void configure(const std::vector<std::string>& paths, const std::optional<std::v
                const std::vector<std::string>& disable, const std::string& config_json,
                const std::string& config_file, const std::vector<std::string>& allow_writable,
                std::optional<bool> safe, std::optional<bool> probe) {
+  refuse_in_entry_point();
   RuntimeOptions options = Runtime::configured();
   options.source = "novaphy.plugins.configure";
   options.paths.insert(options.paths.end(), paths.begin(), paths.end());

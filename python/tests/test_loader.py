@@ -44,7 +44,13 @@ print("stepped", b.particle_qd.numpy()[0, 2] < 0)
 
 # foreign code cannot break it
 
+ASKED = "NovaPhyError: novaphy.plugins: asked by an entry point of group novaphy.plugins, before the plugins are planned"
 ENTRY_POINTS = {
+    "asks": ("def asks():\n    import novaphy\n    return novaphy.plugins.report()", ASKED),
+    "uses": ("def uses():\n    from novaphy.solvers import SolverSemiImplicit", ASKED),
+    "configures": ("def configures():\n    import novaphy\n    novaphy.plugins.configure(disable=['semi_implicit'])", ASKED),
+    "mute": ("class Mute(Exception):\n    def __str__(self): raise SystemExit(4)\ndef mute(): raise Mute",
+             "Mute: its text cannot be read"),
     "exits": ("def exits(): raise SystemExit(3)", "SystemExit: 3"),
     "stops": ("class Stop(BaseException): pass\ndef stops(): raise Stop('now')", "Stop: now"),
     "generator": ("def generator(): raise GeneratorExit", "GeneratorExit: "),

@@ -21,8 +21,8 @@ using Milliseconds = std::chrono::milliseconds;
 
 /// A child that hangs is ended after this many times the limit for loading.
 constexpr double kPatience = 6.0;
-/// C08 steps a scene, which takes longer than a load.
-constexpr double kPatienceForObjects = 24.0;
+/// C08 steps a scene and C10 starts Python, which takes longer than a load.
+constexpr double kPatienceForWork = 24.0;
 
 std::string shortened(std::string text) {
   constexpr std::size_t kMost = 300;
@@ -117,7 +117,7 @@ platform::ChildResult CheckRunner::run_step(const std::string& id, const std::st
   for (const std::string& argument : {std::string("check-step"), id, module, std::to_string(options_.load_limit)})
     command.arguments.push_back(argument);
   command.limit = Milliseconds(
-      static_cast<long>(1e3 * options_.load_limit * (id == "C08" ? kPatienceForObjects : kPatience)));
+      static_cast<long>(1e3 * options_.load_limit * (id == "C08" ? kPatienceForWork : kPatience)));
   // a plugin under check shall not reach the user's own quarantine, cache or home
   command.environment = {{"XDG_STATE_HOME", (scratch / "state").string()},
                          {"XDG_CACHE_HOME", (scratch / "cache").string()},
@@ -164,7 +164,7 @@ Outcome CheckRunner::run_python(const std::string& module) {
                            {"config", common_.config},
                            {"allow_writable", common_.allow_writable},
                            {"manifests", common_.manifests}};
-    const Outcome one = ask_python_about_extension(found, question, kPatienceForObjects * options_.load_limit);
+    const Outcome one = ask_python_about_extension(found, question, kPatienceForWork * options_.load_limit);
     if (one.verdict != Verdict::ok) return one;
   }
   return {};

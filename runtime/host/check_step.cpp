@@ -37,7 +37,8 @@ Outcome run_named(const std::string& id, const StepContext& step) {
   }
 }
 
-/// The line of the first problem without the manifest's path, which stands above all checks.
+/// The line of the first problem without the manifest's path, which stands above all checks. What differs between
+/// declared and published is C07's to tell.
 std::string own_line(const ReportRow& row) {
   const auto from_load = [](const PluginProblem& problem) { return problem.code != "NP312"; };
   const auto at = std::find_if(row.problems.begin(), row.problems.end(), from_load);
@@ -45,9 +46,11 @@ std::string own_line(const ReportRow& row) {
   return at->code + " " + at->text;
 }
 
-bool only_published_differs(const ReportRow& row) {
-  return std::any_of(row.problems.begin(), row.problems.end(),
-                     [](const PluginProblem& problem) { return problem.code == "NP312"; });
+/// What differs between declared and published, or null.
+const PluginProblem* published_difference(const ReportRow& row) {
+  const auto at = std::find_if(row.problems.begin(), row.problems.end(),
+                               [](const PluginProblem& problem) { return problem.code == "NP312"; });
+  return at == row.problems.end() ? nullptr : &*at;
 }
 
 ReportRow row_of(const StepContext& step, const Runtime& runtime) {
@@ -83,9 +86,9 @@ void load_module(const StepContext& step, Runtime& runtime, bool is_np312_fine) 
   } catch (const Error& error) {
     const ReportRow row = row_of(step, runtime);
     if (row.state == PluginState::unavailable) throw Stop{Outcome::skip(row.reason)};
-    if (only_published_differs(row) && is_np312_fine) return;
-    throw Stop{Outcome::failure(only_published_differs(row) ? row.problems.back().code + " " + row.problems.back().text
-                                                            : own_line(row))};
+    const PluginProblem* difference = published_difference(row);
+    if (difference != nullptr && is_np312_fine) return;
+    throw Stop{Outcome::failure(difference != nullptr ? difference->code + " " + difference->text : own_line(row))};
   }
 }
 

@@ -231,7 +231,7 @@ Action add_completion(CLI::App& app, const Common&) {
 Action add_names(CLI::App& app, const Common& common) {
   CLI::App* verb = app.add_subcommand("names", "Names for a completion script, one a line")->group("");
   const auto kind = std::make_shared<std::string>();
-  verb->add_option("KIND", *kind)->required();
+  verb->add_option("KIND", *kind)->required()->check(CLI::IsMember({"plugins", "demos"}));
   return [&common, kind] {
     const Runtime& runtime = start_runtime(common);
     std::set<std::string> names;

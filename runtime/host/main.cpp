@@ -41,7 +41,7 @@ Verbs add_verbs(CLI::App& app, const Common& common) {
 void check_json(const Common& common, const std::string& verb) {
   for (const char* other : {"new-plugin", "forgive", "completion"})
     if (common.json && verb == other)
-      throw Exit{kUsage, "'" + verb + "' has no --json; list, why, run, check and doctor have it"};
+      throw Exit{kUsage, "'" + verb + "' has no --json; list, why, run, check, doctor and errors have it"};
 }
 
 /// A value that is empty is an unset variable of a script rather than a wish; without it pins and lists of a

@@ -188,13 +188,14 @@ def test_it_works_below_a_root_that_holds_python_the_c_library_and_the_compilers
 
 
 def test_it_works_in_a_minimal_debian(unpacked, tmp_path):
-    """mmdebstrap's smallest system with Python and libstdc++; needs root and Debian's archive."""
+    """mmdebstrap's smallest system with Python and libstdc++. It comes from Debian's archive, so this runs when asked for."""
+    if not os.environ.get("NOVAPHY_TEST_DEBIAN"):
+        pytest.skip("set NOVAPHY_TEST_DEBIAN=1 to make a minimal Debian from its archive")
     if os.geteuid() != 0 or not shutil.which("mmdebstrap") or sys.version_info[:2] != (3, 11):
         pytest.skip("wants root, mmdebstrap and Debian 12's Python")
     made = subprocess.run(["mmdebstrap", "--variant=minbase", "--include=python3-minimal,libpython3-stdlib,libstdc++6",
                            "bookworm", tmp_path / "root"], capture_output=True, text=True)
-    if made.returncode != 0:
-        pytest.skip(f"mmdebstrap: {made.stderr.splitlines()[-1:]}")
+    assert made.returncode == 0, made.stderr
     shutil.copytree(unpacked, tmp_path / "root/site")
     said = run("/usr/sbin/chroot", tmp_path / "root", "/usr/bin/python3", "-I", "-S", "-B", "-c",
                "import sys\nsys.path.insert(0, '/site')\n" + STEP, cwd="/", env={"PATH": "/usr/bin:/bin"})

@@ -20,7 +20,7 @@ def python(program, *arguments, timeout=240):
     return done.stdout
 
 
-# O-14: gradient mode must not change the motion
+# gradient mode must not change the motion
 
 @pytest.mark.parametrize("solver_name", ["SolverSemiImplicit", "DiffSemiImplicitSolver"])
 def test_gradient_mode_changes_neither_the_motion_nor_the_contacts(solver_name):
@@ -49,7 +49,7 @@ def test_gradient_mode_changes_neither_the_motion_nor_the_contacts(solver_name):
     assert runs[0].q[-1, :, 2].min() > -0.6, "nothing fell through"
 
 
-# O-44: element types arrive as values or are refused by name
+# element types arrive as values or are refused by name
 
 VALUES = (1.1, 2.2, 3.3)
 GIVEN = {
@@ -154,7 +154,7 @@ def test_an_array_read_out_is_read_only_unless_asked():
     assert state.particle_q.numpy()[0, 0] == 1.0
 
 
-# O-48: no graphics library without a viewer
+# no graphics library without a viewer
 
 def test_a_headless_run_loads_no_graphics_library_and_the_viewer_says_what_is_missing():
     out = python("""
@@ -201,7 +201,7 @@ def test_a_headless_run_loads_no_graphics_library_and_the_viewer_says_what_is_mi
         assert re.search(r"(?i)headless|ViewerNull|--plot", line), line
 
 
-# O-49: memory stays flat when models are rebuilt
+# memory stays flat when models are rebuilt
 
 ROUNDS = """
 import gc, sys, weakref

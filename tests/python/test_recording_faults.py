@@ -19,7 +19,7 @@ def close(got, want):
     return np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
 
 
-# O-01: two states swapped inside a recorded rollout
+# two states swapped inside a recorded rollout
 
 def swapped_rollout(ball, **options):
     import novaphy.diff as ndiff
@@ -73,7 +73,7 @@ def test_a_state_stepped_onto_itself_is_refused_while_recording():
         ball.solver.step(state, state, ball.control, ball.contacts, DT)
 
 
-# O-02: a gradient read at the wrong time
+# a gradient read at the wrong time
 
 def test_a_gradient_read_inside_the_tape_raises_and_is_right_after_backward(right_gradient):
     import novaphy
@@ -122,7 +122,7 @@ def test_a_gradient_of_an_earlier_recording_is_not_readable_inside_a_new_one():
     assert v0.grad is not None
 
 
-# O-03: an input changed between recording and backward
+# an input changed between recording and backward
 
 def held_view(array):
     view = array.numpy(writable=True)
@@ -223,7 +223,7 @@ def test_the_total_force_left_in_the_input_state_does_not_make_the_record_stale(
     np.testing.assert_allclose(f0.grad.numpy(), v0.grad.numpy() * np.float32(DT), rtol=1e-4, atol=1e-8)
 
 
-# O-07: one solver, three rollouts; one recording, two sweeps
+# one solver, three rollouts; one recording, two sweeps
 
 def test_one_solver_used_three_times_gives_the_same_gradient_to_the_bit():
     ball = make_ball()
@@ -340,7 +340,7 @@ def test_a_recorded_write_into_a_model_array_carries_the_gradient():
     np.testing.assert_array_equal(stiffness.grad.numpy(), want)
 
 
-# O-08: zero speed and zero tangential speed
+# zero speed and zero tangential speed
 
 @pytest.mark.parametrize("speed", [(0, 0, 0), (0, 0, -2), (1e-30, 0, -2)], ids=["at rest", "no slip", "tiny slip"])
 def test_one_row_without_slip_is_finite_and_leaves_the_other_rows_unchanged(speed):

@@ -83,7 +83,7 @@ TEST_CASE("an unknown verb, flag or word is a mistake of usage with the nearest 
         "novaphy-host: --iterations: is '-1'; give a whole number of at least 0; see 'novaphy-host run --help'\n");
   CHECK(refused("run halving --set start") == "novaphy-host: --set start: write --set NAME=VALUE\n");
   CHECK(refused("completion bash --json") ==
-        "novaphy-host: 'completion' has no --json; list, why, run, check and doctor have it\n");
+        "novaphy-host: 'completion' has no --json; list, why, run, check, doctor and errors have it\n");
   CHECK(refused("completion tcsh") == "novaphy-host: no completion for 'tcsh'; there are: bash, zsh, fish\n");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One folder as a user may have it (fault report O-47): good plugins, a link to one, and one of each kind
+// One folder as a user may have it: good plugins, a link to one, and one of each kind
 // that does not load. Nothing is passed over in silence, and nothing else is affected.
 #include <doctest/doctest.h>
 
@@ -48,7 +48,7 @@ struct PluginFolder {
 }  // namespace
 
 TEST_CASE(
-    "O-47: good and linked plugins load, each other one is listed with its path and the loader's reason") {
+    "good and linked plugins load, each other one is listed with its path and the loader's reason") {
   const PluginFolder plugins;
   const WithRuntime runtime(plugins.options());
   std::map<std::string, std::string> reasons = {
@@ -87,7 +87,7 @@ TEST_CASE(
     CHECK(find<test::IGreeting>(name).greet() == std::string("hello from ") + name);
 }
 
-TEST_CASE("O-47: asking for an absent name lists the names that exist and the folders searched") {
+TEST_CASE("asking for an absent name lists the names that exist and the folders searched") {
   const PluginFolder plugins;
   RuntimeOptions options = plugins.options();
   options.safe = false;
@@ -107,7 +107,7 @@ TEST_CASE("O-47: asking for an absent name lists the names that exist and the fo
   CHECK(text.ends_with(searched));
 }
 
-TEST_CASE("O-47: a plugin of another interface version is refused before anything else in it is called") {
+TEST_CASE("a plugin of another interface version is refused before anything else in it is called") {
   const PluginFolder plugins;
   const WithRuntime runtime(plugins.options());
   // its load would abort this process
@@ -115,7 +115,7 @@ TEST_CASE("O-47: a plugin of another interface version is refused before anythin
   CHECK(runtime.load("lying_abi").ends_with("built for plugin ABI 2, this runtime speaks 1"));
 }
 
-TEST_CASE("O-47: an explicit path loads from a folder that is not searched") {
+TEST_CASE("an explicit path loads from a folder that is not searched") {
   const PluginFolder plugins;
   RuntimeOptions options;
   options.paths = {plugins.folder.str("nothing")};

@@ -16,7 +16,7 @@ def gradient(fn, *values, seed=None):
     return out.numpy(), [None if x.grad is None else x.grad.numpy() for x in inputs]
 
 
-# O-01: two buffers swapped inside a recorded rollout of a spring
+# two buffers swapped inside a recorded rollout of a spring
 
 def spring_rollout(k, slots, mode, steps=100):
     """One particle on a linear spring, semi-implicit Euler, states in a ring of `slots`: final position."""
@@ -49,7 +49,7 @@ def test_two_swapped_states_are_refused_without_saved_copies():
     assert k.grad is None
 
 
-# O-02: a gradient read while recording
+# a gradient read while recording
 
 def test_a_gradient_is_refused_inside_right_after_backward_and_none_after_clearing():
     x = nova.tensor([0.0], requires_grad=True)
@@ -63,7 +63,7 @@ def test_a_gradient_is_refused_inside_right_after_backward_and_none_after_cleari
     assert x.grad is None
 
 
-# O-03: an input changed between recording and backward
+# an input changed between recording and backward
 
 @pytest.mark.parametrize("mode", ["error", "save"])
 def test_an_input_changed_after_the_recording_is_named_and_not_used(mode):
@@ -80,7 +80,7 @@ def test_an_input_changed_after_the_recording_is_named_and_not_used(mode):
     assert x.grad is None
 
 
-# O-04: two operations write one output
+# two operations write one output
 
 def test_an_overwritten_writer_gets_no_gradient_and_an_accumulating_one_keeps_it():
     @nova.kernel
@@ -105,7 +105,7 @@ def test_an_overwritten_writer_gets_no_gradient_and_an_accumulating_one_keeps_it
     assert dx.tolist() == [2, 2, 2] and dz.tolist() == [3, 3, 3]
 
 
-# O-06: an intermediate without gradient storage
+# an intermediate without gradient storage
 
 def test_an_intermediate_that_asked_for_no_gradient_carries_it():
     acc, loss = nova.zeros(1, requires_grad=False), nova.zeros(1, requires_grad=True)
@@ -117,7 +117,7 @@ def test_an_intermediate_that_asked_for_no_gradient_carries_it():
     assert x.grad.item() == 1.0 and acc.grad is None
 
 
-# O-07: one solver for several rollouts, backward twice
+# one solver for several rollouts, backward twice
 
 def test_a_kept_solver_gives_the_same_gradient_every_time_and_a_second_backward_twice_of_it():
     builder = novaphy.ModelBuilder()
@@ -150,7 +150,7 @@ def test_a_kept_solver_gives_the_same_gradient_every_time_and_a_second_backward_
     assert len({roll(kept) for _ in range(3)} | {roll(novaphy.solvers.DiffSemiImplicitSolver(model))}) == 1
 
 
-# O-08: the norm of a zero vector, alone and in one row of a thousand
+# the norm of a zero vector, alone and in one row of a thousand
 
 @nova.kernel
 def squared(a: nova.rows[nova.vec3], b: nova.rows[nova.vec3]):
@@ -186,7 +186,7 @@ def test_a_length_of_zero_has_a_zero_gradient_and_spoils_no_other_row(rows):
         assert np.allclose(grad[others], wanted, rtol=1e-4, atol=1e-5)
 
 
-# O-57: operations without a useful derivative
+# operations without a useful derivative
 
 def test_a_sign_is_a_constant_and_an_integer_path_is_refused():
     @nova.kernel

@@ -183,12 +183,14 @@ std::vector<PythonExport> Runtime::Registry::python_exports() const {
 }
 
 std::string Runtime::Registry::manifest_json(std::string_view plugin) const {
+  const Lock lock(mutex_);
   for (const ManifestFile& file : discovery_.files)
     if (file.name == plugin) return file.json.is_object() ? file.json.dump() : std::string();
   return {};
 }
 
 std::string Runtime::Registry::config_json(std::string_view plugin) const {
+  const Lock lock(mutex_);
   for (const ManifestFile& file : discovery_.files)
     if (file.name == plugin)
       return file.problems.empty() ? plugin_options(host_, file.manifest).dump() : std::string();
