@@ -8,14 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "colours.hpp"
+#include "manifest/manifest.hpp"
 
 namespace novaphy::host {
 namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
-
-constexpr std::string_view kSuffix = ".novaplugin.json";
 
 struct CheckedOne {
   Check check;
@@ -33,20 +32,19 @@ struct PluginChecks {
 
 /// The manifest that an argument means: a manifest, a plugin's folder, or nothing for a name.
 std::string manifest_argument(const std::string& argument) {
-  const bool is_path = argument.find('/') != std::string::npos || argument.ends_with(kSuffix) || argument == "." ||
+  const bool is_path = argument.find('/') != std::string::npos || argument.ends_with(kManifestSuffix) || argument == "." ||
                        argument == "..";
   if (!is_path) return {};
   std::error_code error;
   fs::path path = fs::canonical(argument, error);
   if (error) throw Exit{kUsage, argument + ": " + error.message() + "; give a plugin's name, folder or manifest"};
-  if (fs::is_directory(path, error)) path /= path.filename().string() + std::string(kSuffix);
-  if (!fs::is_regular_file(path, error) || !path.string().ends_with(kSuffix))
-    throw Exit{kUsage, path.string() + " is no manifest; give a plugin's name, its folder, or its " +
-                           "NAME.novaplugin.json"};
+  if (fs::is_directory(path, error)) path /= path.filename().string() + kManifestSuffix;
+  if (!fs::is_regular_file(path, error) || !path.string().ends_with(kManifestSuffix))
+    throw Exit{kUsage, path.string() + " is no manifest; give a plugin's name, its folder, or its NAME" + kManifestSuffix};
   return path.string();
 }
 
-/// Reads what is needed to check one argument after the other; a wrong name ends the program.
+/// The plugin that an argument means; an unknown one ends the program.
 CheckedPlugin find_plugin(const std::string& argument, Common common) {
   CheckedPlugin out;
   out.path = manifest_argument(argument);
@@ -65,7 +63,7 @@ CheckedPlugin find_plugin(const std::string& argument, Common common) {
   Runtime::shutdown();
   if (out.name.empty()) {  // a manifest that cannot even be listed
     const std::string file = fs::path(out.path).filename().string();
-    out.name = file.substr(0, file.size() - kSuffix.size());
+    out.name = file.substr(0, file.size() - std::string_view(kManifestSuffix).size());
   }
   return out;
 }
@@ -132,7 +130,7 @@ void check_ids(const CheckOptions& options) {
 }
 
 /// What is wrong with a time limit.
-std::string seconds(const std::string& text) {
+std::string time_limit_fault(const std::string& text) {
   double value = 0.0;
   const bool is_number = CLI::detail::lexical_cast(text, value);
   return is_number && value > 0.0 && value <= 3600.0 ? std::string()
@@ -182,7 +180,7 @@ Action add_check(CLI::App& app, const Common& common) {
   verb->add_option("--python", options->python, "The interpreter for C10; else NOVAPHY_PYTHON, or python3 on PATH")
       ->type_name("FILE");
   verb->add_option("--load-limit", options->load_limit, "Seconds that loading may take")
-      ->check(seconds)
+      ->check(time_limit_fault)
       ->capture_default_str();
   return [&common, options] { return check_plugins(*options, common); };
 }

@@ -21,8 +21,8 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-void load_requirements(const Runtime& planned_runtime, Runtime& runtime, const std::string& module) {
-  for (const std::string& required : required_modules(planned_runtime, module)) runtime.load(required);
+void load_requirements(Runtime& runtime, const std::string& module) {
+  for (const std::string& required : required_modules(runtime, module)) runtime.load(required);
 }
 
 const novaphy_plugin* descriptor_of(const fs::path& library) {
@@ -85,11 +85,12 @@ struct Answer {
   std::string message;
 };
 
-Answer call_load(const novaphy_plugin& plugin, const OwnHost& host) {
+/// What a module's load or unload says; what it throws is an answer, too.
+Answer call(decltype(novaphy_plugin::load) function, const OwnHost& host) {
   novaphy_error error{sizeof(novaphy_error), NOVAPHY_OK, {}};
   try {
-    const novaphy_status status = plugin.load(host.host(), &error);
-    error.message[sizeof error.message - 1] = '\0';
+    const novaphy_status status = function(host.host(), &error);
+    error.message[sizeof error.message - 1] = '\0';  // a foreign function wrote it
     return {status, error.message};
   } catch (const std::exception& thrown) {
     return {NOVAPHY_E_EXCEPTION, thrown.what()};
@@ -134,35 +135,33 @@ Outcome check_entry(const StepContext& step) {
 Outcome check_other_hosts(const StepContext& step) {
   Runtime& runtime = plan_for_check(step);
   const ReportRow row = row_to_load(step, runtime);
-  load_requirements(runtime, runtime, step.module);
+  load_requirements(runtime, step.module);
   const novaphy_plugin* plugin = descriptor_of(row.library);
 
   OwnHost other(runtime, row, NOVAPHY_ABI_MAJOR + 1);
-  const Answer refused = call_load(*plugin, other);
+  const Answer refused = call(plugin->load, other);
   if (refused.status != NOVAPHY_E_ABI || other.published() != 0)
     return Outcome::failure("under a host of plugin ABI " + std::to_string(NOVAPHY_ABI_MAJOR + 1) +
                             " its load returned status " + std::to_string(refused.status) +
                             "; return NOVAPHY_E_ABI when host->abi_major is not NOVAPHY_ABI_MAJOR");
   const OwnHost larger(runtime, row, NOVAPHY_ABI_MAJOR);
-  const Answer loaded = call_load(*plugin, larger);
+  const Answer loaded = call(plugin->load, larger);
   if (loaded.status == NOVAPHY_UNAVAILABLE) return Outcome::skip("unavailable: " + loaded.message);
   if (loaded.status != NOVAPHY_OK)
     return Outcome::failure("under a host whose struct is larger than today's its load returned status " +
                             std::to_string(loaded.status) + ": " + loaded.message +
                             "; test struct_size with novaphy_has(), never for equality");
-  novaphy_error error{sizeof(novaphy_error), NOVAPHY_OK, {}};
-  const bool unloads = plugin->unload == nullptr || plugin->unload(larger.host(), &error) == NOVAPHY_OK;
-  error.message[sizeof error.message - 1] = '\0';  // a foreign function wrote it
-  if (!unloads)
-    return Outcome::failure("under a host whose struct is larger than today's its unload failed: " +
-                            std::string(error.message));
+  if (plugin->unload == nullptr) return {};
+  const Answer unloaded = call(plugin->unload, larger);
+  if (unloaded.status != NOVAPHY_OK)
+    return Outcome::failure("under a host whose struct is larger than today's its unload failed: " + unloaded.message);
   return {};
 }
 
 Outcome check_leftovers(const StepContext& step) {
   Runtime& runtime = plan_for_check(step);
   row_to_load(step, runtime);
-  load_requirements(runtime, runtime, step.module);
+  load_requirements(runtime, step.module);
   // the shared threads exist before the count, whoever uses them first
   parallel_for(4096, 1, [](std::int64_t, std::int64_t) {});
   const auto before = platform::thread_ids();
@@ -183,12 +182,12 @@ Outcome check_missing_requirements(const StepContext& step) {
   const ReportRow row = row_to_load(step, runtime);
   const json required = module_manifest(runtime, step.module).value("requires", json::object());
   if (required.empty()) return Outcome::skip("requires nothing");
-  load_requirements(runtime, runtime, step.module);
+  load_requirements(runtime, step.module);
   OwnHost host(runtime, row, NOVAPHY_ABI_MAJOR);
   for (const auto& [name, range] : required.items())
     for (const json& item : module_manifest(runtime, name).value("provides", json::array()))
       host.hide(item.value("interface", ""), item.value("name", ""));
-  const Answer answer = call_load(*descriptor_of(row.library), host);
+  const Answer answer = call(descriptor_of(row.library)->load, host);
   if (answer.status == NOVAPHY_OK || answer.status == NOVAPHY_UNAVAILABLE) return {};  // it finds them later, or never
   if (answer.message.empty())
     return Outcome::failure("when what it requires is not found its load returns status " +
@@ -199,7 +198,7 @@ Outcome check_missing_requirements(const StepContext& step) {
 Outcome check_load_time(const StepContext& step) {
   Runtime& runtime = plan_for_check(step);
   row_to_load(step, runtime);
-  load_requirements(runtime, runtime, step.module);
+  load_requirements(runtime, step.module);
   if (const char* home = std::getenv("HOME"); home != nullptr) fs::current_path(home);
   const std::vector<std::string> inherited = files_open_for_writing();  // whoever started the check may leave some open
   const auto begin = std::chrono::steady_clock::now();

@@ -56,7 +56,7 @@ std::shared_ptr<Model> small_scene(const SolverTraits& traits) {
   return builder.finalize();
 }
 
-/// What an action does about wrong options: nothing when it throws Error.
+/// What is wrong when `action` does not refuse with Error; empty when it does.
 std::string refusal_missing(const std::string& what, const std::function<void()>& action) {
   try {
     action();

@@ -135,8 +135,8 @@ Outcome CheckRunner::run_module(const std::string& id, const std::string& module
   Outcome out = from_child(run_step(id, module, scratch.path()), id);
   if (id != "C11" || out.verdict != Verdict::ok) return out;
   for (const auto& [path, time] : files_outside_cache(scratch.path()))
-    return Outcome::failure("it wrote the file " + path.string() +
-                            " of a user's folders; write below XDG_CACHE_HOME or XDG_STATE_HOME");
+    return Outcome::failure("it wrote " + path.string() +
+                            " among the user's folders; write below the cache or state folder");
   for (const auto& [path, time] : files_of_plugin(folder))
     if (const auto known = before.find(path); known == before.end() || known->second != time)
       return Outcome::failure("it wrote " + path.string() +

@@ -61,7 +61,7 @@ std::string not_expected(const CLI::App& app, const CLI::App* verb, const std::s
 
 void add_common(CLI::App& app, Common& common) {
   const auto group = [](CLI::Option* option) { return option->group("Flags of every verb"); };
-  group(app.add_flag("--json", common.json, "Answer in JSON on stdout: list, why, run, check, doctor, errors"));
+  group(app.add_flag("--json", common.json, "Answer in JSON on stdout: list, why, run, check, doctor and errors"));
   group(app.add_option("--config", common.config, "A novaphy.host.json")->type_name("FILE"));
   group(app.add_option("--plugins", common.plugins, "Exactly these plugins and what they require: a,b")
             ->delimiter(',')

@@ -112,10 +112,13 @@ std::vector<std::string> next_steps(const json& facts) {
     out.push_back("'" + name.get<std::string>() + "' is in quarantine: run 'novaphy-host check " +
                   name.get<std::string>() + "', then 'novaphy-host forgive " + name.get<std::string>() + "'.");
   for (const json& folder : facts["folders"])
-    if (!folder["writable"])
-      out.push_back("The " + folder["purpose"].get<std::string>() + " folder " + folder["path"].get<std::string>() +
-                    " cannot be written: set " + (folder["purpose"] == "cache" ? "XDG_CACHE_HOME" : "XDG_STATE_HOME") +
-                    " to a folder that you may write.");
+    if (!folder["writable"]) {
+      const std::string which = "The " + folder["purpose"].get<std::string>() + " folder ", path = folder["path"];
+      const std::string setting = folder["purpose"] == "cache" ? "XDG_CACHE_HOME" : "XDG_STATE_HOME";
+      out.push_back(path.empty() ? which + "is unknown: set HOME or " + setting + "."
+                                 : which + path + " cannot be written: set " + setting +
+                                       " to a folder that you may write.");
+    }
   if (const std::string reason = facts["python"]["reason"]; !reason.empty())
     out.push_back("Python is not usable with this NovaPhy: " + reason + ".");
   if (out.empty()) out.push_back("Nothing is wrong here: send this text with a report, beside the command and its output.");

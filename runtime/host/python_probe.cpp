@@ -14,11 +14,11 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-/// Marks the line of the answer: plugins and site hooks may print, too.
-constexpr const char* kMark = "novaphy-host answer: ";
+/// Marks the line of the answer: plugins and site hooks may print, too. A macro, so that the scripts below hold it.
+#define NOVAPHY_ANSWER_MARK "novaphy-host answer: "
 
 constexpr const char* kAboutItself = R"py(
-import importlib.util, json, os, platform, sys
+import importlib.util, json, os, platform
 answer = {"version": platform.python_version(), "package": "", "package_version": "", "reason": "", "nvrtc": []}
 try:
     import novaphy
@@ -33,7 +33,7 @@ try:
             answer["nvrtc"] += [os.path.join(folder, name) for name in names if name.startswith("libnvrtc.so")]
 except Exception:
     pass
-print("novaphy-host answer: " + json.dumps(answer))
+print(")py" NOVAPHY_ANSWER_MARK R"py(" + json.dumps(answer))
 )py";
 
 constexpr const char* kAboutExtension = R"py(
@@ -42,7 +42,7 @@ question = json.loads(sys.argv[1])
 module, name, folder = question["module"], question["extension"], question["folder"]
 
 def said(text=""):
-    print("novaphy-host answer: " + json.dumps({"text": text}), flush=True)
+    print(")py" NOVAPHY_ANSWER_MARK R"py(" + json.dumps({"text": text}), flush=True)
     sys.exit(0)
 
 def extension():
@@ -128,9 +128,9 @@ json ask(const PythonFound& python, const char* script, const std::vector<std::s
   command.environment = python.environment;
   command.limit = std::chrono::milliseconds(static_cast<long>(1e3 * limit));
   const platform::ChildResult result = platform::run_child(command);
-  const std::size_t at = result.output.rfind(kMark);
+  const std::size_t at = result.output.rfind(NOVAPHY_ANSWER_MARK);
   if (result.exit_code == 0 && at != std::string::npos)
-    return json::parse(result.output.substr(at + std::string_view(kMark).size()), nullptr, false);
+    return json::parse(result.output.substr(at + std::string_view(NOVAPHY_ANSWER_MARK).size()), nullptr, false);
   std::string last;
   std::istringstream lines(result.errors);
   for (std::string line; std::getline(lines, line);)

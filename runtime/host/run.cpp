@@ -57,7 +57,7 @@ void check_required(Runtime& runtime) {
 }
 
 /// What is wrong with a number of iterations; CLI11's own text names the largest number that there is.
-std::string whole_number(const std::string& text) {
+std::string iterations_fault(const std::string& text) {
   const bool is_number = !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
   return is_number ? std::string() : "is '" + text + "'; give a whole number of at least 0";
 }
@@ -114,7 +114,7 @@ Action add_run(CLI::App& app, const Common& common) {
   const auto options = std::make_shared<RunOptions>();
   verb->add_option("DEMO", options->demo, "Its name, such as diffsim_ball")->required()->type_name("DEMO");
   verb->add_option("--iterations", options->iterations, "Training iterations; 0: only the initial rollout")
-      ->check(whole_number);
+      ->check(iterations_fault);
   verb->add_option("--dump-states", options->dump_folder, "Folder for the arrays of the last rollout")
       ->type_name("PATH");
   verb->add_option("--set", options->settings, "An option of the demo; may be given again")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // novaphy-host why NAME: the resolution of one plugin or module, step by step.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,13 +18,18 @@ Action add_why(CLI::App& app, const Common& common) {
     const Runtime& runtime = start_runtime(common);
     const std::vector<std::string> lines = runtime.why(*name);
     const std::string reason = runtime.why_not(*name);
+    const std::vector<ReportRow> rows = runtime.info(*name);
+    const bool is_ready = std::any_of(rows.begin(), rows.end(),
+                                      [](const ReportRow& row) { return row.state == PluginState::ready; });
     if (common.json) {
       std::cout << printed(
           {{"name", *name}, {"can_load", reason.empty()}, {"reason", reason}, {"steps", lines}});
     } else {
       for (const std::string& line : lines) std::cout << line << "\n";
+      if (is_ready)
+        std::cout << "ready: its library is opened at first use; 'novaphy-host check " << *name << "' tries it now\n";
     }
-    return int{runtime.info(*name).empty() ? kUsage : kOk};
+    return int{rows.empty() ? kUsage : kOk};
   };
 }
 

@@ -84,6 +84,7 @@ TEST_CASE("an unknown verb, flag or word is a mistake of usage with the nearest 
   CHECK(refused("run halving --set start") == "novaphy-host: --set start: write --set NAME=VALUE\n");
   CHECK(refused("completion bash --json") ==
         "novaphy-host: 'completion' has no --json; list, why, run, check, doctor and errors have it\n");
+  CHECK(contains(run_host("--help").out, "Answer in JSON on stdout: list, why, run, check, doctor and errors\n"));
   CHECK(refused("completion tcsh") == "novaphy-host: no completion for 'tcsh'; there are: bash, zsh, fish\n");
 }
 
@@ -190,6 +191,11 @@ TEST_CASE("doctor tells what a report needs, with the home folder as ~") {
   CHECK(contains(next, "The state folder ~/a_file/novaphy cannot be written: set XDG_STATE_HOME to a folder that you may "
                        "write.\n"));
   CHECK(contains(run_host("doctor").out, "What to do next\n"));
+}
+
+TEST_CASE("doctor says which variables tell a folder that is unknown") {
+  const WithEnvironment home("HOME", ""), cache("XDG_CACHE_HOME", "");
+  CHECK(contains(run_host("doctor").out, "The cache folder is unknown: set HOME or XDG_CACHE_HOME.\n"));
 }
 
 TEST_CASE("doctor works where the host configuration is wrong, and says so") {

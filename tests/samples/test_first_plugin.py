@@ -60,7 +60,7 @@ def test_the_guide_leads_from_nothing_to_a_shipped_plugin(printed):
 def test_the_guides_tests_and_checks_passed(printed):
     tested = [output for output in printed if "tests passed" in output]
     assert len(tested) == 2 and all("100% tests passed, 0 tests failed out of 2" in output for output in tested)
-    assert "# all checks passed" in printed[-4] or any("# all checks passed" in output for output in printed)
+    assert any("# all checks passed" in output for output in printed)
     assert any(re.search(r"^acme_air +acme_air +0\.1\.0 +ready ", output, re.MULTILINE) for output in printed)
 
 

@@ -29,10 +29,11 @@ def test_no_compiler_command_and_no_file_that_it_reads_names_the_checkout(instal
     assert commands
     wrong = [entry["command"] for entry in commands if any(folder in entry["command"] for folder in OURS)]
     assert not wrong, "\n".join(wrong)
-    if (built.build / "build.ninja").is_file():
-        read = run("ninja", "-C", built.build, "-t", "deps").stdout
-        assert "novaphy/abi.h" in read or "novaphy/runtime.hpp" in read
-        assert not re.findall("|".join(map(re.escape, OURS)), read)
+    if not (built.build / "build.ninja").is_file():
+        pytest.skip("which files were read is asked of ninja, and this build has another generator")
+    read = run("ninja", "-C", built.build, "-t", "deps").stdout
+    assert "novaphy/abi.h" in read or "novaphy/runtime.hpp" in read
+    assert not re.findall("|".join(map(re.escape, OURS)), read)
 
 
 @pytest.mark.parametrize("name", BUILT)

@@ -46,9 +46,9 @@ def test_the_page_names_every_verb_and_flag(installed_sdk):
 
 
 def test_the_json_of_the_page_is_what_the_program_answers(installed_sdk):
-    rows = dict(re.findall(r"^\| `(list|why|run|check|doctor)` \| (.*) \|$", PAGE.read_text().split("## JSON")[1], re.MULTILINE))
+    rows = dict(re.findall(r"^\| `(list|why|run|check|doctor|errors)` \| (.*) \|$", PAGE.read_text().split("## JSON")[1], re.MULTILINE))
     answers = {"list": ["list"], "why": ["why", "collision"], "run": ["run", "diffsim_ball", "--iterations", "0"],
-               "check": ["check", "--only", "C01", "collision"], "doctor": ["doctor"]}
+               "check": ["check", "--only", "C01", "collision"], "doctor": ["doctor"], "errors": ["errors", "NP203"]}
     assert set(rows) == set(answers)
     for verb, arguments in answers.items():
         for key in json.loads(installed_sdk.host(*arguments, "--json").stdout):

@@ -45,7 +45,7 @@ std::string machine_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-[[noreturn]] void raise(const char* what, const fs::path& path) {
+[[noreturn]] void throw_errno(const char* what, const fs::path& path) {
   throw std::system_error(errno, std::generic_category(), what + (" " + path.string()));
 }
 
@@ -89,7 +89,7 @@ JournalFile::JournalFile(fs::path path, const std::string& text) : path_(std::mo
   std::error_code ignored;  // the open says what is wrong
   fs::create_directories(path_.parent_path(), ignored);
   file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file_ < 0) raise("open", path_);
+  if (file_ < 0) throw_errno("open", path_);
   // the lock ends with the process whatever ends it, and is seen from other containers, where the process has
   // another number. Where a file system has no locks, the process's identity in the text decides.
   flock(file_, LOCK_EX);
@@ -98,7 +98,7 @@ JournalFile::JournalFile(fs::path path, const std::string& text) : path_(std::mo
     unlink(path_.c_str());
     close(file_);
     errno = error != 0 ? error : ENOSPC;
-    raise("write", path_);
+    throw_errno("write", path_);
   }
   sync_folder(path_.parent_path());
 }

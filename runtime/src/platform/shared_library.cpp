@@ -18,6 +18,7 @@
 #include <variant>
 
 #include "platform/files.hpp"
+#include "platform/processor_name.hpp"
 
 namespace novaphy::platform {
 
@@ -46,21 +47,6 @@ std::string dlerror_text(const std::string& message, const std::string& path) {
   if (const std::size_t end = text.rfind("): "); end != std::string::npos) text.resize(end);
   if (text.starts_with(path + ": ")) text = text.substr(path.size() + 2);
   return text;
-}
-
-std::string processor(unsigned machine) {
-  switch (machine) {
-    case EM_X86_64:
-      return "x86-64";
-    case EM_386:
-      return "x86";
-    case EM_AARCH64:
-      return "aarch64";
-    case EM_RISCV:
-      return "riscv";
-    default:
-      return "processor " + std::to_string(machine);
-  }
 }
 
 /// The library, or the text of Boost.DLL's error. Never throws, and that is the point: an exception that a
@@ -130,7 +116,7 @@ std::string unloadable_library(const std::filesystem::path& path) {
     return std::string("has ") + (theirs.e_ident[EI_CLASS] == ELFCLASS32 ? "32" : "64") + " bits, this process has " +
            (ours.e_ident[EI_CLASS] == ELFCLASS32 ? "32" : "64");
   if (theirs.e_machine != ours.e_machine)
-    return "is built for " + processor(theirs.e_machine) + ", this is " + processor(ours.e_machine);
+    return "is built for " + processor_name(theirs.e_machine) + ", this is " + processor_name(ours.e_machine);
   return cut_off(path, theirs);
 }
 

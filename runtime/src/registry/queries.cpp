@@ -182,6 +182,21 @@ std::vector<PythonExport> Runtime::Registry::python_exports() const {
   return out;
 }
 
+std::string Runtime::Registry::on_error() const {
+  const Lock lock(mutex_);
+  return host_.on_error;
+}
+
+std::vector<std::string> Runtime::Registry::notes() const {
+  const Lock lock(mutex_);
+  return discovery_.notes;
+}
+
+std::vector<SearchPlace> Runtime::Registry::places() const {
+  const Lock lock(mutex_);
+  return discovery_.places;
+}
+
 std::string Runtime::Registry::manifest_json(std::string_view plugin) const {
   const Lock lock(mutex_);
   for (const ManifestFile& file : discovery_.files)

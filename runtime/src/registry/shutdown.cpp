@@ -85,17 +85,4 @@ void Runtime::Registry::name_objects_left(const std::vector<std::size_t>& unload
           "; they are not destroyed, their code stays in memory, and using them finds no other plugin");
 }
 
-std::string Runtime::Registry::on_error() const {
-  const Lock lock(mutex_);
-  return host_.on_error;
-}
-std::vector<std::string> Runtime::Registry::notes() const {
-  const Lock lock(mutex_);
-  return discovery_.notes;
-}
-std::vector<SearchPlace> Runtime::Registry::places() const {
-  const Lock lock(mutex_);
-  return discovery_.places;
-}
-
 }  // namespace novaphy

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "platform/files.hpp"
+#include "platform/processor_name.hpp"
 
 namespace novaphy::platform {
 namespace {
@@ -48,10 +49,9 @@ class Bytes {
 Elf64_Ehdr read_header(const Bytes& file) {
   const auto header = file.at<Elf64_Ehdr>(0);
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
-    throw ElfError{"is made for another kind of machine (32 bits, or big-endian)"};
+    throw ElfError{"is built for another kind of machine (32 bits, or big-endian)"};
   if (header.e_machine != kMachine)
-    throw ElfError{"is made for machine " + std::to_string(header.e_machine) + ", this one is " +
-                   std::to_string(kMachine)};
+    throw ElfError{"is built for " + processor_name(header.e_machine) + ", this is " + processor_name(kMachine)};
   if (header.e_type != ET_DYN) throw ElfError{"is no shared library"};
   if (header.e_shnum > 0 && header.e_shentsize != sizeof(Elf64_Shdr)) throw ElfError{"is cut off"};
   return header;
@@ -74,15 +74,11 @@ void read_dynamic(const Bytes& file, const Elf64_Shdr& section, const Elf64_Shdr
   for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= section.sh_size; at += sizeof(Elf64_Dyn)) {
     const auto entry = file.at<Elf64_Dyn>(section.sh_offset + at);
     if (entry.d_tag == DT_NULL) return;
-    if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_SONAME && entry.d_tag != DT_RPATH &&
-        entry.d_tag != DT_RUNPATH)
-      continue;
+    if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RPATH && entry.d_tag != DT_RUNPATH) continue;
     const std::string text =
         file.text(strings.sh_offset + entry.d_un.d_val, strings.sh_offset + strings.sh_size);
     if (entry.d_tag == DT_NEEDED) {
       out.needed.push_back(text);
-    } else if (entry.d_tag == DT_SONAME) {
-      out.soname = text;
     } else {
       std::istringstream folders(text);
       for (std::string folder; std::getline(folders, folder, ':');) out.search_paths.push_back(folder);

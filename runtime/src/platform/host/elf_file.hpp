@@ -16,13 +16,12 @@ struct ElfExport {
 
 /// The dynamic section of a library of this machine's kind.
 struct ElfFile {
-  std::string soname;
   std::vector<std::string> needed;        ///< DT_NEEDED
   std::vector<std::string> search_paths;  ///< DT_RPATH and DT_RUNPATH, one a folder
   std::vector<ElfExport> exports;         ///< defined, visible, not local
 };
 
-/// Why a file is no library of this machine: "is no ELF file", "is made for machine 183, this one is 62".
+/// Why a file is no library of this machine: "is no ELF file", "is built for aarch64, this is x86-64".
 struct ElfError {
   std::string text;
 };
