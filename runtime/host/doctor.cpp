@@ -67,20 +67,13 @@ json python_json(const PythonFound& python) {
           {"reason", python.reason}};
 }
 
-fs::path user_folder(const char* name, const char* below_home) {
-  if (const fs::path set = variable(name); set.is_absolute()) return set / "novaphy";
-  const fs::path home = variable("HOME");
-  return home.is_absolute() ? home / below_home / "novaphy" : fs::path();
-}
-
 json folders() {
   json out = json::array();
   for (const auto& [purpose, path] :
-       {std::pair{"cache", user_folder("XDG_CACHE_HOME", ".cache")},
-        std::pair{"state", user_folder("XDG_STATE_HOME", ".local/state")}})
+       {std::pair{"cache", platform::user_cache_folder()}, std::pair{"state", platform::user_state_folder()}})
     out.push_back({{"purpose", purpose},
-                   {"path", path.string()},
-                   {"writable", !path.empty() && platform::may_write(path)}});
+                   {"path", path.empty() ? std::string() : (path / "novaphy").string()},
+                   {"writable", !path.empty() && platform::may_write(path / "novaphy")}});
   return out;
 }
 

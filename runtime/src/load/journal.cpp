@@ -7,6 +7,7 @@
 
 #include "novaphy/log.hpp"
 #include "platform/files.hpp"
+#include "platform/process.hpp"
 
 namespace novaphy {
 namespace {

@@ -58,15 +58,6 @@ void sync_folder(const fs::path& folder) {
 
 }  // namespace
 
-fs::path user_state_folder() {
-  // the XDG specification tells readers to ignore relative paths
-  if (const auto state = environment("XDG_STATE_HOME"); state && fs::path(*state).is_absolute())
-    return *state;
-  if (const auto home = environment("HOME"); home && fs::path(*home).is_absolute())
-    return fs::path(*home) / ".local/state";
-  return {};
-}
-
 ProcessIdentity this_process() {
   const long id = getpid();
   return {id, start_of(id), first_word("/proc/sys/kernel/random/boot_id"), machine_name()};

@@ -8,9 +8,6 @@
 
 namespace novaphy::platform {
 
-/// ${XDG_STATE_HOME:-~/.local/state}; empty when neither is known.
-std::filesystem::path user_state_folder();
-
 /// A process, told apart from a later one that gets the same number.
 struct ProcessIdentity {
   long id = 0;

@@ -19,13 +19,24 @@ std::optional<std::string> environment(const char* name) {
   return std::string(value);
 }
 
-std::filesystem::path user_data_folder() {
+static std::filesystem::path user_folder(const char* variable, const char* below_home) {
   // the XDG specification tells readers to ignore relative paths
-  if (const auto data = environment("XDG_DATA_HOME"); data && std::filesystem::path(*data).is_absolute())
-    return *data;
+  if (const auto set = environment(variable); set && std::filesystem::path(*set).is_absolute()) return *set;
   if (const auto home = environment("HOME"); home && std::filesystem::path(*home).is_absolute())
-    return std::filesystem::path(*home) / ".local/share";
+    return std::filesystem::path(*home) / below_home;
   return {};
+}
+
+std::filesystem::path user_data_folder() {
+  return user_folder("XDG_DATA_HOME", ".local/share");
+}
+
+std::filesystem::path user_state_folder() {
+  return user_folder("XDG_STATE_HOME", ".local/state");
+}
+
+std::filesystem::path user_cache_folder() {
+  return user_folder("XDG_CACHE_HOME", ".cache");
 }
 
 std::filesystem::path runtime_library() {

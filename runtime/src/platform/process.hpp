@@ -11,8 +11,11 @@ namespace novaphy::platform {
 /// A variable of the environment; nullopt when it is not set, or when the process runs with raised rights.
 std::optional<std::string> environment(const char* name);
 
-/// ${XDG_DATA_HOME:-~/.local/share}; empty when neither is known.
+/// ${XDG_DATA_HOME:-~/.local/share}, ${XDG_STATE_HOME:-~/.local/state} and ${XDG_CACHE_HOME:-~/.cache};
+/// empty when neither is known.
 std::filesystem::path user_data_folder();
+std::filesystem::path user_state_folder();
+std::filesystem::path user_cache_folder();
 
 /// libnovaphy_runtime itself, and its folder; canonical.
 std::filesystem::path runtime_library();
