@@ -92,6 +92,8 @@ class InstalledSdk:
             kept["PYTHONPATH"] = ":".join(map(os.path.abspath, path.split(":")))
         if folders:
             kept["NOVAPHY_PLUGIN_PATH"] = ":".join(map(str, folders))
+        if self.generator:  # CMake's own choice is make, which need not be there
+            kept["CMAKE_GENERATOR"] = self.generator
         return kept | self.ccache | {"HOME": str(home)} | {name: str(value) for name, value in values.items()}
 
     def configure(self, source, *definitions, expect=0):
