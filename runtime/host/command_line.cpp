@@ -2,34 +2,26 @@
 #include "command_line.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "novaphy/log.hpp"
 
 namespace novaphy::host {
 namespace {
 
-const std::map<std::string, LogLevel>& levels() {
-  static const std::map<std::string, LogLevel> all = {
+const std::vector<std::pair<std::string, LogLevel>>& levels() {
+  static const std::vector<std::pair<std::string, LogLevel>> all = {
       {"trace", LogLevel::trace}, {"debug", LogLevel::debug}, {"info", LogLevel::info},
       {"warn", LogLevel::warn},   {"error", LogLevel::error}, {"off", LogLevel::off}};
   return all;
 }
 
-/// "; did you mean 'x'?" or nothing.
-std::string hint(const std::string& name, const std::vector<std::string>& known) {
-  const std::string nearest = nearest_name(name, known);
-  return nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?";
-}
-
 LogLevel level_named(const std::string& text, const std::string& whole) {
-  if (const auto at = levels().find(text); at != levels().end()) return at->second;
   std::vector<std::string> names;
-  for (const auto& [name, level] : levels()) names.push_back(name);
-  const std::string near = hint(text, names);
-  throw Exit{kUsage, "--log " + whole + ": no level is named '" + text + "'" +
-                         (near.empty() ? "; there are: " : near + " There are: ") +
-                         "trace, debug, info, warn, error, off"};
+  for (const auto& [name, level] : levels()) {
+    if (name == text) return level;
+    names.push_back(name);
+  }
+  throw Exit{kUsage, "--log " + whole + ": no level is named '" + text + "'" + known_names(text, names)};
 }
 
 /// `name` and `level` of "vbd=debug"; no name in "debug".
@@ -53,8 +45,9 @@ std::string not_expected(const CLI::App& app, const CLI::App* verb, const std::s
   std::vector<std::string> known = flags_of(app);
   if (verb != nullptr)
     for (std::string& name : flags_of(*verb)) known.push_back(std::move(name));
-  std::string near = hint(flag, known);
-  return "no flag '" + flag + "'" + whose + (near.empty() ? see_help(app, verb ? verb->get_name() : "") : near);
+  const std::string near = nearest_name(flag, known);
+  return "no flag '" + flag + "'" + whose +
+         (near.empty() ? see_help(app, verb ? verb->get_name() : "") : "; did you mean '" + near + "'?");
 }
 
 }  // namespace
@@ -124,13 +117,8 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
     return not_expected(app, verb, left.front());
   std::vector<std::string> names;
   for (const CLI::App* known : visible_verbs(app)) names.push_back(known->get_name());
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  if (verb == nullptr && left.empty()) return "which verb? There are: " + all + see_help(app, "");
-  if (verb == nullptr) {
-    const std::string near = hint(left.front(), names);
-    return "no verb '" + left.front() + "'" + (near.empty() ? "; there are: " : near + " There are: ") + all;
-  }
+  if (verb == nullptr && left.empty()) return "which verb is wanted" + known_names("", names) + see_help(app, "");
+  if (verb == nullptr) return "no verb '" + left.front() + "'" + known_names(left.front(), names);
   return std::string(error.what()) + see_help(app, verb->get_name());
 }
 

@@ -11,15 +11,8 @@ namespace {
 
 std::string not_in_quarantine(const std::string& name) {
   std::vector<std::string> names;
-  std::string all;
-  for (const QuarantinedModule& item : Runtime::quarantined()) {
-    names.push_back(item.module);
-    all += (all.empty() ? "" : ", ") + item.module;
-  }
-  const std::string nearest = nearest_name(name, names);
-  const std::string out = "'" + name + "' is not in quarantine";
-  if (names.empty()) return out + "; nothing is";
-  return out + (nearest.empty() ? "; there are: " : "; did you mean '" + nearest + "'? There are: ") + all;
+  for (const QuarantinedModule& item : Runtime::quarantined()) names.push_back(item.module);
+  return "'" + name + "' is not in quarantine" + (names.empty() ? "; nothing is" : known_names(name, names));
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace novaphy::host {
 namespace {
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 ok, 1 a required plugin failed or the output could not be written, 2 wrong command line, 3 wrong host configuration, 4 a check "
-    "failed.";
+    "Exit codes: 0 ok, 1 a required plugin failed or the output could not be written, 2 wrong command line, "
+    "3 wrong host configuration, 4 a check failed.";
 
 using Verbs = std::map<std::string, Action>;
 

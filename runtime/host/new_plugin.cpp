@@ -47,11 +47,7 @@ void check_name(const std::string& name) {
 std::set<std::string> chosen_parts(const std::vector<std::string>& wanted) {
   for (const std::string& part : wanted) {
     if (std::find(known_parts().begin(), known_parts().end(), part) != known_parts().end()) continue;
-    const std::string nearest = nearest_name(part, known_parts());
-    std::string all;
-    for (const std::string& known : known_parts()) all += (all.empty() ? "" : ", ") + known;
-    throw Exit{kUsage, "--with " + part + ": there is no such part" +
-                           (nearest.empty() ? "; there are: " : "; did you mean '" + nearest + "'? There are: ") + all};
+    throw Exit{kUsage, "--with " + part + ": there is no such part" + known_names(part, known_parts())};
   }
   std::set<std::string> parts(wanted.begin(), wanted.end());
   if (parts.contains("python")) parts.insert("solver");

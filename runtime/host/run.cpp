@@ -27,13 +27,8 @@ struct RunOptions {
 std::string unknown_demo(const std::string& name, const Runtime& runtime) {
   std::vector<std::string> names;
   for (const ProvidedInterface& item : runtime.list(IDemo::kId)) names.push_back(item.name);
-  const std::string nearest = nearest_name(name, names);
-  std::string out = "NP408 command line: no demo '" + name + "'";
-  if (!nearest.empty()) out += "; did you mean '" + nearest + "'?";
-  if (names.empty()) return out + "; no plugin that was found provides one, see 'novaphy-host list'";
-  out += nearest.empty() ? "; there are: " : " There are: ";
-  for (std::size_t i = 0; i < names.size(); ++i) out += (i == 0 ? "" : ", ") + names[i];
-  return out;
+  return "NP408 command line: no demo '" + name + "'" +
+         (names.empty() ? "; no plugin that was found provides one, see 'novaphy-host list'" : known_names(name, names));
 }
 
 IDemo& find_demo(Runtime& runtime, const std::string& name) {

@@ -2,8 +2,8 @@
 // A C++ program that does nothing; prints its resident memory, from which that of the runtime is counted.
 #include <cstdio>
 
-#include "resident_memory.hpp"
+#include "support/resident_memory.hpp"
 
 int main() {
-  std::printf("{\"resident_mb\": %.4g}\n", bench::resident_mb());
+  std::printf("{\"resident_mb\": %.4g}\n", test::resident_mb());
 }

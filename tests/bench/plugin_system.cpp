@@ -14,7 +14,8 @@
 
 #include "novaphy/collision.hpp"
 #include "novaphy/runtime.hpp"
-#include "resident_memory.hpp"
+#include "runtime/scratch_folder.hpp"
+#include "support/resident_memory.hpp"
 
 namespace {
 
@@ -28,21 +29,6 @@ double cpu_seconds() {
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
-
-// A folder that is empty at first and removed at the end.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "novaphy_bench_XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw novaphy::Error("cannot make " + pattern);
-    path = pattern;
-  }
-  ~Folder() { fs::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  fs::path path;
-};
 
 // A plugin as people write them: two modules, the second requires the first and one of another plugin; options and
 // Python names.
@@ -75,10 +61,10 @@ void write_plugins(const fs::path& folder, int count) {
 
 // Median CPU milliseconds of one start: every manifest read and planned, no library opened.
 void measure_plan(int count) {
-  const Folder folder;
-  write_plugins(folder.path, count);
+  const test::ScratchFolder folder;
+  write_plugins(folder.path(), count);
   novaphy::RuntimeOptions options;
-  options.paths = {folder.path.string()};
+  options.paths = {folder.str()};
   std::vector<double> seconds;
   for (int run = 0; run <= kRuns; ++run) {
     const double start = cpu_seconds();
@@ -107,7 +93,7 @@ void measure_lookup() {
 
 void measure_memory() {
   const std::size_t modules = novaphy::Runtime::instance().report().size();
-  std::printf("{\"resident_mb\": %.4g, \"modules\": %zu}\n", bench::resident_mb(), modules);
+  std::printf("{\"resident_mb\": %.4g, \"modules\": %zu}\n", test::resident_mb(), modules);
   novaphy::Runtime::shutdown();
 }
 

@@ -70,7 +70,7 @@ TEST_CASE("output that cannot be written is no success") {
 TEST_CASE("an unknown verb, flag or word is a mistake of usage with the nearest name") {
   CHECK(refused("lst").starts_with("novaphy-host: no verb 'lst'; did you mean 'list'? There are: list, why, run, check, "));
   CHECK(refused("frobnicate").starts_with("novaphy-host: no verb 'frobnicate'; there are: list, why, "));
-  CHECK(refused("").starts_with("novaphy-host: which verb? There are: list, why, run, check, "));
+  CHECK(refused("").starts_with("novaphy-host: which verb is wanted; there are: list, why, run, check, "));
   CHECK(refused("list --jsn") == "novaphy-host: no flag '--jsn' of 'list'; did you mean '--json'?\n");
   CHECK(refused("--jsno list") == "novaphy-host: no flag '--jsno' of 'list'; did you mean '--json'?\n");
   CHECK(refused("run halving --iteration 3") ==

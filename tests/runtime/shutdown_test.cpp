@@ -10,6 +10,7 @@
 
 #include "fixtures/plugins/maker.hpp"
 #include "novaphy/api.hpp"
+#include "support/resident_memory.hpp"
 #include "with_runtime.hpp"
 
 using namespace novaphy;
@@ -53,14 +54,6 @@ class LogLines {
 
 std::size_t entries(const char* folder) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
-}
-
-/// Resident memory of this process [KiB].
-long resident() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("VmRSS:")) return std::stol(line.substr(6));
-  return 0;
 }
 
 }  // namespace
@@ -148,13 +141,13 @@ TEST_CASE("starting and stopping many times leaves no memory, no file and no thr
     runtime->report();
   };
   for (int i = 0; i < 50; ++i) cycle();
-  const long memory = resident();
+  const double memory = test::resident_mb();
   const std::size_t files = entries("/proc/self/fd"), threads = entries("/proc/self/task");
   for (int i = 50; i < cycles; ++i) cycle();
-  MESSAGE(cycles << " cycles grew resident memory by " << resident() - memory << " KiB");
+  MESSAGE(cycles << " cycles grew resident memory by " << test::resident_mb() - memory << " MB");
   CHECK(entries("/proc/self/fd") == files);
   CHECK(entries("/proc/self/task") == threads);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they keep what was freed
-  CHECK(resident() - memory < 4 * (cycles - 50));  // [KiB]: a stopped runtime keeps its handle
+  CHECK(test::resident_mb() - memory < 0.004 * (cycles - 50));  // a stopped runtime keeps its handle
 #endif
 }

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample custom_force: wind in both semi-implicit solvers, its formula, its gradient, and what is said without Nova."""
-import json
 import shutil
 import subprocess
 
@@ -47,13 +46,7 @@ def values(array):
 
 @pytest.fixture(scope="module")
 def measure(installed_sdk):
-    """Runs a program after SCENE (and `first` before it) and returns what it leaves in `result`."""
-    built = installed_sdk.sample("custom_force")
-
-    def run(program, first="", **environment):
-        done = installed_sdk.python(f"{first}\n{SCENE}\n{program}\nprint(json.dumps(result))", plugins=built, **environment)
-        return json.loads(done.stdout)
-    return run
+    return installed_sdk.measure("custom_force", SCENE)
 
 
 def drag(velocity, radius, air, density, coefficient):

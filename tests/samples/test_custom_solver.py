@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample custom_solver: a third party's solver in novaphy.solvers, and its physics."""
-import json
 
 import pytest
 
@@ -39,13 +38,7 @@ def lengths(state):
 
 @pytest.fixture(scope="module")
 def measure(installed_sdk):
-    """Runs a program after SCENE and returns what it leaves in `result`."""
-    built = installed_sdk.sample("custom_solver")
-
-    def run(program, **environment):
-        done = installed_sdk.python(f"{SCENE}\n{program}\nprint(json.dumps(result))", plugins=built, **environment)
-        return json.loads(done.stdout)
-    return run
+    return installed_sdk.measure("custom_solver", SCENE)
 
 
 def test_it_stands_among_the_solvers_and_in_the_report(measure):

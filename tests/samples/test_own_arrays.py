@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample own_arrays: orthotropic tetrahedra, the law's properties and the life of a plugin's own arrays."""
-import json
 
 import numpy as np
 import pytest
@@ -67,13 +66,7 @@ def all_of(model):
 
 @pytest.fixture(scope="module")
 def measure(installed_sdk):
-    """Runs a program after SCENE and returns what it leaves in `result`."""
-    built = installed_sdk.sample("own_arrays")
-
-    def run(program, **environment):
-        done = installed_sdk.python(f"{SCENE}\n{program}\nprint(json.dumps(result))", plugins=built, **environment)
-        return json.loads(done.stdout)
-    return run
+    return installed_sdk.measure("own_arrays", SCENE)
 
 
 def rotation(quaternions):

@@ -5,6 +5,7 @@
         built = installed_sdk.sample("hello_plugin")
         assert "hello" in installed_sdk.host("list", plugins=built).stdout
 """
+import json
 import os
 import re
 import shutil
@@ -136,6 +137,16 @@ class InstalledSdk:
         (-S: an editable installation would come before it)."""
         return run(sys.executable, *(["-S"] if "PYTHONPATH" in environment else []), "-c", program, *arguments, expect=expect, folder=self.scratch,
                    environment=self.environment(plugins, **environment))
+
+    def measure(self, sample, scene):
+        """A function that runs a program after `scene`, and after its `first`, with a sample's plugin, and returns what it
+        leaves in `result`."""
+        built = self.sample(sample)
+
+        def run_scene(program, first="", **environment):
+            done = self.python(f"{first}\n{scene}\n{program}\nprint(json.dumps(result))", plugins=built, **environment)
+            return json.loads(done.stdout)
+        return run_scene
 
 
 @pytest.fixture(scope="session")

@@ -185,6 +185,9 @@ class NOVAPHY_API Runtime {
 /// The known name that is closest to a misspelt one: fewest edits (a swap of neighbours counts as one), at
 /// most a third of the name's length and at least one. Empty when none is near; ties go to the earlier name.
 NOVAPHY_API std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
+/// What follows a name that does not exist: "; did you mean 'x'? There are: x, y", or "; there are: x, y" where
+/// none is near; nothing where none is known.
+NOVAPHY_API std::string known_names(std::string_view name, const std::vector<std::string>& known);
 
 /// The JSON schema of manifests, made from the table that validates them.
 NOVAPHY_API std::string manifest_schema();

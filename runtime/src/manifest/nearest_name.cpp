@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "manifest/problems.hpp"  // joined()
+
 namespace novaphy {
 namespace {
 
@@ -49,6 +51,12 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
   const std::string nearest =
       nearest_within(name, known, std::min(most_edits, std::max<std::size_t>(1, name.size() / 3)));
   return nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?";
+}
+
+std::string known_names(std::string_view name, const std::vector<std::string>& known) {
+  if (known.empty()) return {};
+  const std::string nearest = did_you_mean(name, known);
+  return (nearest.empty() ? "; there are: " : nearest + " There are: ") + joined(known);
 }
 
 }  // namespace novaphy

@@ -76,11 +76,8 @@ std::string Runtime::Registry::unknown_name(std::string_view name) const {
     names.insert(file(row).name);
     names.insert(row_name(row));
   }
-  const std::vector<std::string> known(names.begin(), names.end());
-  const std::string nearest = did_you_mean(name, known);
-  return "no plugin or module is named '" + std::string(name) + "'" + (nearest.empty() ? ";" : nearest) +
-         (known.empty() ? " None was found; "
-                        : (nearest.empty() ? " there are: " : " There are: ") + joined(known) + "; ") +
+  return "no plugin or module is named '" + std::string(name) + "'" +
+         (names.empty() ? "; none was found" : known_names(name, {names.begin(), names.end()})) + "; " +
          where_searched();
 }
 
@@ -102,12 +99,9 @@ std::string Runtime::Registry::unknown_interface(std::string_view interface_id, 
       for (const Provides& item : module(row).provides)
         if (item.interface_id == interface_id) names.insert(item.name);
   }
-  const std::vector<std::string> known(names.begin(), names.end());
-  const std::string nearest = did_you_mean(name, known);
-  std::string out = "no " + std::string(interface_id) + " is named '" + std::string(name) + "'";
-  out += nearest.empty() ? "; " : nearest + " ";
-  out += known.empty() ? "no plugin provides one; "
-                       : (nearest.empty() ? "there are: " : "There are: ") + joined(known) + "; ";
+  std::string out = "no " + std::string(interface_id) + " is named '" + std::string(name) + "'" +
+                    (names.empty() ? "; no plugin provides one" : known_names(name, {names.begin(), names.end()})) +
+                    "; ";
   if (!refused.empty()) {
     std::vector<std::string> texts;
     for (const auto& [plugin, text] : refused) texts.push_back(text);

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-namespace bench {
+namespace test {
 
 /// VmRSS in MB (10^6 bytes).
 inline double resident_mb() {
@@ -17,4 +17,4 @@ inline double resident_mb() {
   return 0;
 }
 
-}  // namespace bench
+}  // namespace test
