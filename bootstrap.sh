@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 debian_packages=(cmake ninja-build ccache g++ libboost-dev nlohmann-json3-dev libtbb-dev libspdlog-dev libfmt-dev
                  libcli11-dev libeigen3-dev libmd-dev doctest-dev python3-dev python3-venv)
 oldest_cmake=3.25 oldest_gcc=12 oldest_clang=14 oldest_boost=1.74 oldest_python=3.10
-python_extras=plot,test
+python_extras=plot,identify,mesh,test
 
 release=build/release
 logs=build/logs
