@@ -41,7 +41,9 @@ TEST_CASE("a static constructor that throws is told with its last words (NP316)"
 }
 
 TEST_CASE("a plugin that exits is told by the code, and 0 is no success (NP316)") {
+#ifndef __SANITIZE_THREAD__  // it ends a process that exits within dlopen with a code of its own
   check_probe("exits_when_opened", "ended with exit code 7");
+#endif
   check_probe("exits", "ended with exit code 0 before its work was done");
 }
 
