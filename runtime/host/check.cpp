@@ -60,6 +60,8 @@ CheckedPlugin find_plugin(const std::string& argument, Common common) {
     out.version = row.version;
     if (!row.module.empty()) out.modules.push_back(row.module);
   }
+  const std::vector<ReportRow> nova = runtime.info("nova");
+  if (!nova.empty() && nova.front().plugin != out.name) out.nova = nova.front().plugin;
   Runtime::shutdown();
   if (out.name.empty()) {  // a manifest that cannot even be listed
     const std::string file = fs::path(out.path).filename().string();

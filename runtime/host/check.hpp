@@ -55,6 +55,7 @@ inline constexpr Check kChecks[] = {
 struct CheckedPlugin {
   std::string name, version, path;
   std::vector<std::string> modules;
+  std::string nova{};  ///< another plugin, which runs the programs of forces; empty where there is none
 };
 
 /// One check of a plugin, its modules one after the other.

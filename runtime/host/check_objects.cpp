@@ -4,14 +4,13 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <typeinfo>
 
 #include "check.hpp"
+#include "check_force.hpp"
 #include "novaphy/builder.hpp"
 #include "novaphy/collision.hpp"
 #include "novaphy/demo.hpp"
-#include "novaphy/force.hpp"
 #include "novaphy/solver.hpp"
 #include "published_type.hpp"
 
@@ -112,36 +111,6 @@ std::string try_demo(IDemo& demo) {
   const float loss = demo.iterate(), after = demo.rollout();
   if (!std::isfinite(loss) || !std::isfinite(after))
     return "its losses are not finite: " + std::to_string(loss) + ", " + std::to_string(after);
-  return {};
-}
-
-/// Two rows of numbers that are neither 0 nor far from 1.
-std::string try_force(IForce& force) {
-  constexpr int kRows = 2;
-  const ForceDescription description = force.describe();
-  const int corners = corners_of(description.rows);
-  const std::vector<ForceInput> found = inputs_of(description);
-  std::vector<std::vector<float>> numbers;
-  std::vector<ForceInputRows> inputs;
-  for (const ForceInput& input : found) {
-    const auto count = static_cast<std::size_t>(kRows * corners * input.info.width);
-    // integers and flags read these bytes as 0
-    std::vector<float>& values = numbers.emplace_back(count, 0.0f);
-    for (std::size_t i = 0; input.info.dtype == DType::f32 && i < count; ++i)
-      values[i] = 0.5f + 0.125f * static_cast<float>(i % 5);
-    inputs.push_back({values.data(), input.info.width, input.reach});
-  }
-  std::vector<std::int32_t> indices(static_cast<std::size_t>(kRows * corners));
-  std::iota(indices.begin(), indices.end(), 0);
-  std::vector<float> out(3 * indices.size(), std::nanf(""));
-  force.evaluate({.begin = 0,
-                  .end = kRows,
-                  .inputs = inputs,
-                  .corners = description.rows == Frequency::particle ? nullptr : indices.data(),
-                  .corner_count = corners,
-                  .out = out.data()});
-  for (const float value : out)
-    if (!std::isfinite(value)) return "a force of ordinary inputs is not finite, or was not written";
   return {};
 }
 

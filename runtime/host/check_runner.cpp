@@ -113,6 +113,7 @@ platform::ChildResult CheckRunner::run_step(const std::string& id, const std::st
   common.json = common.probe = common.no_lazy = false;
   common.manifests.insert(common.manifests.begin(), plugin_.path);
   common.plugins = {plugin_.name};
+  if (id == "C08" && !plugin_.nova.empty()) common.plugins.push_back(plugin_.nova);
   platform::ChildCommand command = own_command(common);
   for (const std::string& argument : {std::string("check-step"), id, module, std::to_string(options_.load_limit)})
     command.arguments.push_back(argument);

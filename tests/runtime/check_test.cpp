@@ -163,6 +163,17 @@ TEST_CASE("C08: values that are not finite, options that nobody refuses") {
       "refuse; throw novaphy::Error, with the option's name"));
 }
 
+TEST_CASE("C08: a force whose program is not what evaluate computes") {
+  const std::string text = checked("bad_forces", "C08")["text"];
+  CHECK(text ==
+        "module 'bad_forces': novaphy.x.IForce/1 'whole': for row 0 of 64 of fractional inputs evaluate() gives "
+        "(-1.81700003, 0, -1.125), its program (-1.81700003, 0.311999917, -1.125); make both of one formula over "
+        "Row::Scalar, with nova::FormulaForce\n"
+        "novaphy.x.IForce/1 'rounded': for row 0 of 64 of fractional inputs evaluate() gives (2.3210001, 1.5983001, "
+        "-0.109999895, -2.3210001, -1.5983001, 0.109999895), its program (2.3210001, 1.59829998, -0.109999895, "
+        "-2.3210001, -1.59829998, 0.109999895); make both of one formula over Row::Scalar, with nova::FormulaForce");
+}
+
 TEST_CASE("C09: a module that trusts find") {
   const std::string text = checked("trusts_find", "C09")["text"];
   CHECK(text.starts_with("module 'trusts_find': the process was killed by SIGSEGV"));

@@ -2,6 +2,7 @@
 // Extension _novaphy_semi_implicit: SolverSemiImplicit.
 #include <pybind11/stl.h>
 
+#include "force_names.hpp"
 #include "novaphy/python.hpp"
 #include "novaphy/semi_implicit/solver_semi_implicit.hpp"
 #include "step_binding.hpp"
@@ -16,7 +17,7 @@ std::shared_ptr<SolverSemiImplicit> make_solver(std::shared_ptr<Model> model, do
                                                 std::optional<double> friction_smoothing,
                                                 std::optional<std::string> friction_law,
                                                 double joint_attach_ke, double joint_attach_kd,
-                                                bool enable_tri_contact, std::vector<std::string> forces) {
+                                                bool enable_tri_contact, const python::GivenForces& forces) {
   python::require_model(model, "SolverSemiImplicit");
   SemiImplicitConfig config;
   config.angular_damping = static_cast<float>(angular_damping);
@@ -25,7 +26,7 @@ std::shared_ptr<SolverSemiImplicit> make_solver(std::shared_ptr<Model> model, do
   config.joint_attach_ke = static_cast<float>(joint_attach_ke);
   config.joint_attach_kd = static_cast<float>(joint_attach_kd);
   config.enable_tri_contact = enable_tri_contact;
-  config.forces = std::move(forces);
+  config.forces = python::force_names(forces, "SolverSemiImplicit");
   return std::make_shared<SolverSemiImplicit>(std::move(model), config);
 }
 

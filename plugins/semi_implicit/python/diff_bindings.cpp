@@ -7,6 +7,7 @@
 
 #include "../diff/elements.hpp"
 #include "../diff/particles.hpp"
+#include "force_names.hpp"
 #include "novaphy/python.hpp"
 #include "novaphy/semi_implicit/diff_semi_implicit_solver.hpp"
 #include "step_binding.hpp"
@@ -21,7 +22,7 @@ DiffSolverConfig make_config(double angular_damping, std::optional<double> frict
                              std::optional<std::string> friction_law, double soft_contact_margin,
                              bool enable_particles, bool enable_tetrahedra, bool enable_triangles,
                              bool enable_contacts, bool enable_rigid, bool strict,
-                             std::vector<std::string> forces) {
+                             const python::GivenForces& forces) {
   DiffSolverConfig config;
   config.angular_damping = static_cast<float>(angular_damping);
   if (friction_smoothing) config.friction_smoothing = static_cast<float>(*friction_smoothing);
@@ -30,7 +31,7 @@ DiffSolverConfig make_config(double angular_damping, std::optional<double> frict
   config.enable_particles = enable_particles, config.enable_tetrahedra = enable_tetrahedra;
   config.enable_triangles = enable_triangles, config.enable_contacts = enable_contacts;
   config.enable_rigid = enable_rigid, config.strict = strict;
-  config.forces = std::move(forces);
+  config.forces = python::force_names(forces, "DiffSolverConfig");
   return config;
 }
 
@@ -95,7 +96,16 @@ void bind_config(py::module_& m) {
           py::is_operator())
       .def(py::pickle(&fields_of, &config_of));
   config.attr("__hash__") = py::none();  // its fields may change
-  each_field([&](const char* name, auto member) { config.def_readwrite(name, member); });
+  each_field([&](const char* name, auto member) {
+    if constexpr (std::is_same_v<decltype(member), decltype(&DiffSolverConfig::forces)>)
+      config.def_property(
+          name, [](const DiffSolverConfig& self) { return self.forces; },
+          [](DiffSolverConfig& self, const python::GivenForces& given) {
+            self.forces = python::force_names(given, "DiffSolverConfig");
+          });
+    else
+      config.def_readwrite(name, member);
+  });
 }
 
 void bind_solver(py::module_& m) {
@@ -105,9 +115,11 @@ void bind_solver(py::module_& m) {
       "the same bits.");
   solver.attr("__module__") = "novaphy.solvers";
   solver.def(py::init([](std::shared_ptr<Model> model, const std::optional<DiffSolverConfig>& given,
-                         std::optional<std::vector<std::string>> forces) {
+                         const std::optional<python::GivenForces>& given_forces) {
                python::require_model(model, "DiffSemiImplicitSolver");
                DiffSolverConfig config = given.value_or(DiffSolverConfig{});
+               std::optional<std::vector<std::string>> forces;
+               if (given_forces) forces = python::force_names(*given_forces, "DiffSemiImplicitSolver");
                NOVAPHY_REQUIRE(!forces || config.forces.empty() || *forces == config.forces, ErrorKind::value,
                                "DiffSemiImplicitSolver: forces are given twice, in the config too; give them once");
                if (forces) config.forces = std::move(*forces);

@@ -61,3 +61,29 @@ def test_forward_only_records_nothing(model):
     with nova.Tape() as tape:
         solver.step(model.state(), model.state(), None, None, 0.1)
     assert tape.record_count == 0
+
+
+@pytest.mark.parametrize("given, text", [
+    ("wind", "forces is the str 'wind'; give a list of names, forces=['wind']"),
+    ({"wind"}, "forces wants a list or tuple of names, in the order of addition; got set"),
+    (iter(["wind"]), "forces wants a list or tuple of names, in the order of addition; got list_iterator"),
+    (b"wind", "forces wants a list or tuple of names, in the order of addition; got bytes"),
+    (["wind", 3], "forces[1] is 3; give the name of a force, a str"),
+])
+def test_forces_are_an_ordered_sequence_of_names(given, text):
+    model = novaphy.ModelBuilder().finalize()
+    config = DiffSolverConfig()
+    refused = {
+        "SolverSemiImplicit": lambda: SolverSemiImplicit(model, forces=given),
+        "DiffSemiImplicitSolver": lambda: DiffSemiImplicitSolver(model, forces=given),
+        "DiffSolverConfig": lambda: DiffSolverConfig(forces=given),
+    }
+    for who, make in refused.items():
+        with pytest.raises(TypeError) as error:
+            make()
+        assert str(error.value) == f"{who}: {text}"
+    with pytest.raises(TypeError) as error:
+        config.forces = given
+    assert str(error.value) == f"DiffSolverConfig: {text}"
+    config.forces = ("wind", "gust")
+    assert config.forces == ["wind", "gust"]

@@ -22,7 +22,7 @@ struct Wind {
                         ArrayOwner::model,
                         {0.47f}}}};
   }
-  /// Inputs by their place in the list above. Row is a row of floats, or of traced scalars.
+  /// Inputs by their place in the list above. Row is a row of F32, or of traced scalars.
   template <class Row>
   static auto force(const Row& row) {
     return wind::drag_force(row.vec3(0), row.f32(1), row.vec3(2), row.f32(3), row.f32(4));

@@ -3,8 +3,8 @@
 // differentiates them.
 //
 // A force is written once as a formula over its scalar. novaphy/nova/formula_force.hpp makes both forms of
-// it: the rows of floats that the forward solver calls, and the program that a tape records. An author who
-// wants the forward form alone derives from RowForce, or implements IForce.
+// it: rows of F32 (novaphy/formula_scalar.hpp), which the forward solver calls, and the program that a tape
+// records. An author who wants the forward form alone derives from RowForce, or implements IForce.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "novaphy/elementary.hpp"
 #include "novaphy/error.hpp"
+#include "novaphy/formula_scalar.hpp"
 #include "novaphy/model.hpp"
 
 namespace novaphy {
@@ -88,29 +88,29 @@ class NOVAPHY_API IForce {
   virtual std::span<const std::byte> program() const noexcept = 0;
 };
 
-/// One row of a force over floats. Inputs by their place in the description; throws Error(index) for one that
-/// there is not, Error(shape_mismatch) for one that is read as another type.
+/// One row of a force in its forward form. Inputs by their place in the description; throws Error(index) for one
+/// that there is not, Error(shape_mismatch) for one that is read as another type.
 class ForceRow {
  public:
-  using Scalar = float;
+  using Scalar = F32;
   ForceRow(const ForceRows& rows, std::int64_t row) noexcept : rows_(rows), row_(row) {}
 
-  float f32(int input) const { return read<float>(input); }
-  Vec2f vec2(int input) const { return read<Vec2f>(input); }
-  Vec3f vec3(int input) const { return read<Vec3f>(input); }
-  Vec4f vec4(int input) const { return read<Vec4f>(input); }
-  Quatf quat(int input) const { return read<Quatf>(input); }
-  Mat22f mat22(int input) const { return read<Mat22f>(input); }
-  Mat33f mat33(int input) const { return read<Mat33f>(input); }
-  std::int32_t i32(int input) const { return read<std::int32_t>(input); }
+  F32 f32(int input) const { return read<F32>(input); }
+  Vec2T<F32> vec2(int input) const { return read<Vec2T<F32>>(input); }
+  Vec3T<F32> vec3(int input) const { return read<Vec3T<F32>>(input); }
+  Vec4T<F32> vec4(int input) const { return read<Vec4T<F32>>(input); }
+  QuatT<F32> quat(int input) const { return read<QuatT<F32>>(input); }
+  Mat22T<F32> mat22(int input) const { return read<Mat22T<F32>>(input); }
+  Mat33T<F32> mat33(int input) const { return read<Mat33T<F32>>(input); }
+  I32 i32(int input) const { return read<I32>(input); }
   /// Of all corners.
   template <int N>
-  std::array<Vec3f, N> vec3s(int input) const {
-    return corners<Vec3f, N>(input);
+  std::array<Vec3T<F32>, N> vec3s(int input) const {
+    return corners<Vec3T<F32>, N>(input);
   }
   template <int N>
-  std::array<float, N> f32s(int input) const {
-    return corners<float, N>(input);
+  std::array<F32, N> f32s(int input) const {
+    return corners<F32, N>(input);
   }
 
  private:

@@ -17,7 +17,7 @@ struct DragForce {
                         novaphy::ArrayOwner::model,
                         {configured().drag}}}};
   }
-  /// Inputs by their place in the list above. Row is a row of floats, or of traced scalars.
+  /// Inputs by their place in the list above. Row is a row of F32, or of traced scalars.
   template <class Row>
   static auto force(const Row& row) {
     return formula::drag_acceleration(row.vec3(0), row.f32(2)) * row.f32(1);

@@ -98,6 +98,9 @@ inline Expr& operator-=(Expr& a, Expr b) {
 inline Expr& operator*=(Expr& a, Expr b) {
   return a = a * b;
 }
+inline Expr& operator/=(Expr& a, Expr b) {
+  return a = a / b;
+}
 inline Expr sqrt(Expr a) {
   return detail::f(Op::sqrt, a);
 }
