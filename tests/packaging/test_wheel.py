@@ -58,7 +58,7 @@ def wheel(tmp_path_factory):
     pytest.importorskip("scikit_build_core")
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "pip", "wheel", ROOT, "--no-deps", "--no-build-isolation", "--no-index", "-w", folder,
-        f"-Cbuild-dir={ROOT / 'build/wheel'}", env={**clean_environment(), "CCACHE_BASEDIR": str(ROOT)})
+        f"--config-settings=build-dir={ROOT / 'build/wheel'}", env={**clean_environment(), "CCACHE_BASEDIR": str(ROOT)})
     (made,) = folder.glob("novaphy-*.whl")
     return made
 

@@ -172,10 +172,14 @@ py::object capsule_of(const py::object& source, const char* who) {
 }
 
 /// A capsule from before DLPack 1 cannot say that its memory is read-only, as a JAX array's is; NumPy's view
-/// of the same object can.
+/// of the same object can, where there is one: a torch built for another NumPy refuses to make it.
 bool is_known_read_only(const py::object& source) {
   if (!py::hasattr(source, "__array__")) return false;
-  return !py::array(py::module_::import("numpy").attr("asarray")(source)).writeable();
+  try {
+    return !py::array(py::module_::import("numpy").attr("asarray")(source)).writeable();
+  } catch (const py::error_already_set&) {
+    return false;
+  }
 }
 
 Tensor from_capsule(const py::object& source, const char* who) {
