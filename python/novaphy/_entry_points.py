@@ -8,9 +8,13 @@ from importlib.metadata import entry_points
 #: What was wrong with entry points when the plugins were planned, for novaphy.plugins.report().notes.
 notes: list[str] = []
 
+#: The entry point that is asked at this moment.
+now = "none"
+
 
 def plugin_folders() -> list[str]:
     """What the entry points, which are callables, return. A broken one is a note and a log line, never an error."""
+    global now
     notes.clear()
     folders = []
     try:
@@ -19,6 +23,7 @@ def plugin_folders() -> list[str]:
         _note("entry points of installed packages cannot be read", error)
         return []
     for entry in found:
+        now = f"{entry.name} = {entry.value}"
         try:
             folders.append(_folder(entry.load()()))
         except KeyboardInterrupt:  # of the user
@@ -30,6 +35,8 @@ def plugin_folders() -> list[str]:
 
 def _folder(given: object) -> str:
     folder = os.fsdecode(os.fspath(given))  # type: ignore[call-overload]
+    if "\0" in folder:
+        raise ValueError(f"{folder!r} holds a NUL character, which no path has")
     folder.encode()  # what is no UTF-8 cannot be named in a report
     if not os.path.isabs(folder):
         raise ValueError(f"{folder!r} is relative: want the absolute path of a folder with plugins")

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin system for novaphy.plugins and for the lazy modules. The GIL is released around every question,
 // as one waits while another thread loads.
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <vector>
+
 #include "bindings.hpp"
 #include "novaphy/error.hpp"
 #include "novaphy/runtime.hpp"
@@ -19,13 +24,46 @@ void refuse_in_entry_point() {
                   "an entry point only returns its folder");
 }
 
+/// How long a thread waits for another one that reads the entry points. Ordinary ones return at once; one that waits
+/// for this thread would not return ever.
+constexpr std::chrono::seconds kPatience{5};
+
+/// The turn of one thread to read the entry points, so that a thread which an entry point starts cannot begin anew.
+class ReadingEntryPoints {
+ public:
+  ReadingEntryPoints() {
+    refuse_in_entry_point();
+    bool has_turn = false;
+    {
+      const py::gil_scoped_release release;
+      has_turn = turn().try_lock_for(kPatience);
+    }
+    if (!has_turn)
+      fail(ErrorKind::generic, "novaphy.plugins: another thread has been reading the entry points of group "
+           "novaphy.plugins for ", kPatience.count(), " s, now ", entry_point_now(), "; ask again when it is done, and "
+           "never in an entry point, which only returns its folder");
+    reads_entry_points = true;
+  }
+  ~ReadingEntryPoints() {
+    reads_entry_points = false;
+    turn().unlock();
+  }
+  ReadingEntryPoints(const ReadingEntryPoints&) = delete;
+  ReadingEntryPoints& operator=(const ReadingEntryPoints&) = delete;
+
+ private:
+  static std::timed_mutex& turn() {
+    static std::timed_mutex mutex;
+    return mutex;
+  }
+  static std::string entry_point_now() {
+    return py::module_::import("novaphy._entry_points").attr("now").cast<std::string>();
+  }
+};
+
 /// Folders that installed packages name in entry points of group "novaphy.plugins".
 std::vector<std::string> entry_point_paths() {
-  refuse_in_entry_point();
-  struct Reading {
-    Reading() { reads_entry_points = true; }
-    ~Reading() { reads_entry_points = false; }
-  } const reading;
+  const ReadingEntryPoints reading;
   return py::module_::import("novaphy._entry_points")
       .attr("plugin_folders")()
       .cast<std::vector<std::string>>();

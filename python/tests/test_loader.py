@@ -57,6 +57,7 @@ ENTRY_POINTS = {
     "nothing": ("def nothing(): return None", "TypeError: "),
     "relative": ("def relative(): return 'plugins'", "ValueError: 'plugins' is relative: want the absolute path of a folder"),
     "no_text": ("def no_text(): return b'/caf\\xe9'", "UnicodeEncodeError: "),
+    "cut": ("def cut(): return '/plugins\\0more'", "ValueError: '/plugins\\x00more' holds a NUL character, which no path has"),
     "no_function": ("no_function = 3", "TypeError: 'int' object is not callable"),
 }
 
@@ -75,6 +76,31 @@ def test_entry_points_that_raise_anything_are_notes_and_the_others_count(run_pyt
         assert f"note: entry point {name} = acme:{name} gave no plugin folder: {said}" in out
     assert "note: entry point absent = acme:absent gave no plugin folder: AttributeError: " in out
     assert "note: entry point missing = acme_gone:folder gave no plugin folder: ModuleNotFoundError: " in out
+
+
+def test_an_entry_point_that_asks_on_another_thread_and_waits_for_it_gets_an_answer(run_python, package, make_plugin):
+    folder = make_plugin("acme")
+    code = f"""
+import threading
+heard = []
+def asks():
+    import novaphy
+    def ask():
+        try:
+            novaphy.plugins.report()
+        except Exception as error:
+            heard.append(str(error))
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    return {folder!r}
+"""
+    environment = package("[novaphy.plugins]\nasks = acme:asks\n", code)
+    out = run_python("import novaphy, acme\nprint(novaphy.plugins.has('acme'))\nprint(*acme.heard)",
+                     environment=environment)
+    assert out == (
+        "True\nnovaphy.plugins: another thread has been reading the entry points of group novaphy.plugins for 5 s, now "
+        "asks = acme:asks; ask again when it is done, and never in an entry point, which only returns its folder\n")
 
 
 def test_metadata_of_a_package_that_cannot_be_read_breaks_nothing(run_python, package):

@@ -153,7 +153,7 @@ Outcome CheckRunner::run_python(const std::string& module) {
   for (const json& entry : manifest.value("modules", json::array()))
     if (entry.value("name", "") == module && entry.contains("python")) python = entry["python"];
   if (python.is_null()) return Outcome::skip("no Python extension");
-  const PythonFound found = find_python(options_.python);
+  const PythonFound found = find_python(options_.python, kPatienceForWork * options_.load_limit);
   if (found.package.empty()) return Outcome::skip(found.reason);
   for (const char* mode : {"refuses", "imports"}) {
     const json question = {{"mode", mode},

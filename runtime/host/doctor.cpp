@@ -8,6 +8,7 @@
 
 #include "child_command.hpp"
 #include "colours.hpp"
+#include "manifest/problems.hpp"
 #include "novaphy/plugin.hpp"
 #include "novaphy_commit.hpp"
 #include "platform/host/machine_facts.hpp"
@@ -19,6 +20,9 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
+
+/// A report shall not wait for an interpreter that hangs [s].
+constexpr double kPythonLimit = 5.0;
 
 std::string variable(const char* name) {
   return platform::environment(name).value_or("");
@@ -132,7 +136,7 @@ void hide_home(json& value, const std::string& home) {
 }
 
 json gather(const Common& common, const std::string& python_program) {
-  const PythonFound python = find_python(python_program);
+  const PythonFound python = find_python(python_program, kPythonLimit);
   json out = {{"version", Runtime::version()},
               {"commit", kCommit},
               {"platform", Runtime::platform()},
@@ -164,7 +168,7 @@ std::string joined_words(const json& words) {
 }
 
 void line(const std::string& name, const std::string& text) {
-  std::cout << fmt::format("  {:<18} {}\n", name, text);
+  std::cout << fmt::format("  {:<18} {}\n", name, printable(text));
 }
 
 std::string or_none(const json& text) {
@@ -206,9 +210,10 @@ void print_plugins(const json& facts) {
     const bool is_good = state == "ready" || state == "loaded";
     std::cout << "  " << (module.empty() ? row["plugin"].get<std::string>() : module) << " "
               << row["version"].get<std::string>() << " " << (is_good ? colours.good(state) : colours.bad(state))
-              << (reason.empty() ? "" : ": " + reason) << "\n";
+              << (reason.empty() ? "" : ": " + printable(reason)) << "\n";
   }
-  for (const json& note : facts.value("notes", json::array())) std::cout << "  note: " << note.get<std::string>() << "\n";
+  for (const json& note : facts.value("notes", json::array())) 
+    std::cout << "  note: " << printable(note.get<std::string>()) << "\n";
   if (const json quarantined = facts.value("quarantined", json::array()); !quarantined.empty())
     std::cout << "Quarantine\n  " << joined_words(quarantined) << "\n";
 }
@@ -222,9 +227,9 @@ void print_all(const json& facts) {
   std::cout << "Environment\n";
   if (facts["environment"].empty()) std::cout << "  no variable NOVAPHY_* is set\n";
   for (const auto& [name, value] : facts["environment"].items())
-    std::cout << "  " << name << "=" << value.get<std::string>() << "\n";
+    std::cout << "  " << printable(name + "=" + value.get<std::string>()) << "\n";
   std::cout << "What to do next\n";
-  for (const json& step : facts["next"]) std::cout << "  " << step.get<std::string>() << "\n";
+  for (const json& step : facts["next"]) std::cout << "  " << printable(step.get<std::string>()) << "\n";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "colours.hpp"
+#include "manifest/problems.hpp"
 #include "verbs.hpp"
 
 namespace novaphy::host {
@@ -54,15 +55,15 @@ void print_table(const Runtime& runtime, const std::vector<ReportRow>& rows) {
   };
   line("PLUGIN", "MODULE", "VERSION", "STATE", "MANIFEST");
   for (const ReportRow& row : rows) {
-    line(row.plugin, row.module, row.version, to_string(row.state), row.path);
-    for (const PluginProblem& problem : row.problems) std::cout << "    " << problem.line() << "\n";
-    for (const std::string& note : row.notes) std::cout << "    note: " << note << "\n";
+    line(row.plugin, row.module, row.version, to_string(row.state), printable(row.path));
+    for (const PluginProblem& problem : row.problems) std::cout << "    " << printable(problem.line()) << "\n";
+    for (const std::string& note : row.notes) std::cout << "    note: " << printable(note) << "\n";
   }
-  for (const std::string& note : runtime.notes()) std::cout << "note: " << note << "\n";
+  for (const std::string& note : runtime.notes()) std::cout << "note: " << printable(note) << "\n";
   if (!rows.empty()) return;
   std::cout << "no plugin was found; searched:\n";
   for (const SearchPlace& place : runtime.search_places())
-    std::cout << "    " << place.path << " (" << place.label << ")\n";
+    std::cout << "    " << printable(place.path + " (" + place.label + ")") << "\n";
 }
 
 }  // namespace

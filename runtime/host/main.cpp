@@ -5,10 +5,12 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string_view>
 
 #include "child_command.hpp"
 #include "command_line.hpp"
+#include "manifest/problems.hpp"
 #include "novaphy/probe.hpp"
 
 namespace novaphy::host {
@@ -91,6 +93,20 @@ int run(int argc, char** argv) {
   return code;
 }
 
+/// Names and paths in it may hold anything; its own line breaks part findings.
+void complain(const std::string& message) {
+  std::istringstream lines("novaphy-host: " + message);
+  for (std::string line; std::getline(lines, line);) std::cerr << printable(line) << "\n";
+}
+
+/// Whether all findings about the configuration are about what the command line says: "NP404 command line: ...".
+bool is_about_command_line(const std::string& findings) {
+  std::istringstream lines(findings);
+  for (std::string line; std::getline(lines, line);)
+    if (!line.substr(line.find(' ') + 1).starts_with(RuntimeOptions{}.source)) return false;
+  return true;
+}
+
 }  // namespace
 
 RuntimeOptions runtime_options(const Common& common) {
@@ -113,8 +129,8 @@ Runtime& start_runtime(const Common& common, bool plan_only) {
     set_module_levels(common, runtime);
     return runtime;
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::parse) throw Exit{kBadConfig, error.what()};
-    throw;
+    if (error.kind() != ErrorKind::parse) throw;
+    throw Exit{is_about_command_line(error.what()) ? kUsage : kBadConfig, error.what()};
   }
 }
 
@@ -131,13 +147,13 @@ int main(int argc, char** argv) {
     host::child_side();
     return host::run(argc, argv);
   } catch (const host::Exit& exit) {
-    std::cerr << "novaphy-host: " << exit.message << "\n";
+    host::complain(exit.message);
     return exit.code;
   } catch (const std::exception& error) {
-    std::cerr << "novaphy-host: " << error.what() << "\n";
+    host::complain(error.what());
     return host::kPluginFailed;
   } catch (...) {
-    std::cerr << "novaphy-host: a plugin threw something that is no exception object\n";
+    host::complain("a plugin threw something that is no exception object");
     return host::kPluginFailed;
   }
 }

@@ -6,10 +6,12 @@
 #include <iostream>
 #include <memory>
 #include <regex>
+#include <set>
 
 #include "child_command.hpp"
 #include "novaphy/version.h"
 #include "platform/files.hpp"
+#include "platform/host/machine_facts.hpp"
 #include "template_text.hpp"
 #include "verbs.hpp"
 
@@ -37,10 +39,40 @@ fs::path template_folder() {
   return folder;
 }
 
+bool is_word_of_cpp(const std::string& name) {
+  static const std::set<std::string> words = {
+      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
+      "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
+      "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double",
+      "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
+      "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or",
+      "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "return", "short", "signed",
+      "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw",
+      "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
+      "wchar_t", "while", "xor", "xor_eq"};
+  return words.contains(name);
+}
+
+/// What stands in the way of the name as a namespace and as a plugin; empty when nothing does.
+std::string taken_by(const std::string& name) {
+  static const std::set<std::string> namespaces = {"std", "posix", "novaphy", "nova"};
+  if (is_word_of_cpp(name)) return "is a word of C++";
+  if (namespaces.contains(name)) return "is the name of a namespace";
+  if (name == "main" || name == "assert" || name == "errno" || platform::is_name_of_c_library(name))
+    return "is a name of the C library";
+  RuntimeOptions bundled;
+  bundled.safe = bundled.plan_only = true;
+  const bool is_plugin = !Runtime::start(std::move(bundled)).info(name).empty();
+  return is_plugin ? "is the name of a plugin that comes with NovaPhy" : "";
+}
+
 void check_name(const std::string& name) {
   static const std::regex pattern("[a-z][a-z0-9_]{1,31}");
   if (!std::regex_match(name, pattern))
     throw Exit{kUsage, "NP109 command line: '" + name + "' must match [a-z][a-z0-9_]{1,31}"};
+  if (const std::string by = taken_by(name); !by.empty())
+    throw Exit{kUsage, "new-plugin: '" + name + "' " + by + ", and a plugin's name is its namespace too; choose another, " +
+                           "such as 'my_" + name + "'"};
 }
 
 /// The chosen parts; a Python extension binds the solver, so it brings one.

@@ -66,6 +66,10 @@ if question["mode"] == "refuses":
     try:
         extension()
     except ImportError as error:
+        missing = getattr(error, "name", None)
+        if isinstance(error, ModuleNotFoundError) and missing and (name + ".").startswith(missing + "."):
+            said(f"{name} cannot be found, neither as a file in {folder} nor as a module that can be imported; build it, "
+                 "or correct 'python' in the manifest")
         reasons, at = [], error
         while at is not None:  # pybind11 raises "initialization failed" from what happened
             reasons.append(str(at))
@@ -142,7 +146,7 @@ json ask(const PythonFound& python, const char* script, const std::vector<std::s
 
 }  // namespace
 
-PythonFound find_python(const std::string& wanted) {
+PythonFound find_python(const std::string& wanted, double limit) {
   PythonFound out;
   fs::path program = wanted.empty() ? fs::path(platform::environment("NOVAPHY_PYTHON").value_or("")) : fs::path(wanted);
   if (program.empty()) program = on_path("python3");
@@ -156,7 +160,7 @@ PythonFound find_python(const std::string& wanted) {
     const std::string before = platform::environment("PYTHONPATH").value_or("");
     out.environment = {{"PYTHONPATH", package.string() + (before.empty() ? "" : ":" + before)}};
   }
-  const json answer = ask(out, kAboutItself, {}, 60.0, out.reason);
+  const json answer = ask(out, kAboutItself, {}, limit, out.reason);
   if (!answer.is_object()) {
     out.reason = out.program + " " + out.reason;
     return out;

@@ -21,7 +21,8 @@ struct PythonFound {
 };
 
 /// `wanted`, else NOVAPHY_PYTHON, else python3 on PATH; with the package that lies beside this program first.
-PythonFound find_python(const std::string& wanted = {});
+/// An interpreter that does not answer within `limit` seconds is one that cannot be used.
+PythonFound find_python(const std::string& wanted, double limit);
 
 /// Asks whether the extension of a module has what the manifest says ("imports") or refuses while its module is
 /// disabled ("refuses").

@@ -26,7 +26,8 @@ struct Common {
   std::vector<std::string> command;  ///< the command line: provenance of a dump, and what --watch starts again
 };
 
-/// The runtime with the common options; a wrong host configuration ends the program with code 3. `plan_only`: no
+/// The runtime with the common options; a wrong host configuration ends the program with code 3,
+/// a name on the command line that nobody has with code 2. `plan_only`: no
 /// library is opened by the start.
 Runtime& start_runtime(const Common& common, bool plan_only = true);
 /// The common options as options of a runtime.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "manifest/problems.hpp"
 #include "verbs.hpp"
 
 namespace novaphy::host {
@@ -25,7 +26,7 @@ Action add_why(CLI::App& app, const Common& common) {
       std::cout << printed(
           {{"name", *name}, {"can_load", reason.empty()}, {"reason", reason}, {"steps", lines}});
     } else {
-      for (const std::string& line : lines) std::cout << line << "\n";
+      for (const std::string& line : lines) std::cout << printable(line) << "\n";
       if (is_ready)
         std::cout << "ready: its library is opened at first use; 'novaphy-host check " << *name << "' tries it now\n";
     }

@@ -49,4 +49,13 @@ TEST_CASE("a sink receives the lines that pass the level") {
   CHECK(listener.lines[1].message == "cut");
 }
 
+TEST_CASE("a line of the log is one line of text: control characters are escaped, letters stay") {
+  Listener listener;
+  log(LogLevel::warn, "two\nlines, \033[31m red, \x7f, \xc2\x9b and \xc3\xa4");
+  log_of("a_module", LogLevel::error, "tab\tand \xff");
+  REQUIRE(listener.lines.size() == 2);
+  CHECK(listener.lines[0].message == "two\\nlines, \\u001b[31m red, \\u007f, \\u009b and \xc3\xa4");
+  CHECK(listener.lines[1].message == "a_module: tab\\tand \xef\xbf\xbd");
+}
+
 }  // namespace novaphy

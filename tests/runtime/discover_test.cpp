@@ -65,7 +65,9 @@ TEST_CASE("the current folder is never searched, and relative entries of the env
   CHECK(names(found).empty());
   CHECK(found.notes == std::vector<std::string>{
                            "NOVAPHY_PLUGIN_PATH: 'relative' is relative and ignored; write an absolute path",
-                           "NOVAPHY_PLUGIN_PATH: an empty entry is ignored; remove the extra ':'"});
+                           "NOVAPHY_PLUGIN_PATH: an empty entry is ignored; remove the extra ':'",
+                           "NOVAPHY_PLUGIN_PATH: '" + folder.str("none") +
+                               "' does not exist; correct it, or make the folder"});
 }
 
 TEST_CASE("links are followed, one file counts once, and a link to nothing is said") {

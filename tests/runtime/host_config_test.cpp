@@ -159,3 +159,17 @@ TEST_CASE("paths are relative to the configuration file, and the caller's option
   CHECK(values["iterations"] == 30);
   CHECK(values["law"] == "b");
 }
+
+TEST_CASE("a path with a NUL in it would be another one for the system, and is refused wherever it comes from") {
+  const std::string path("/opt\0/more", 10), said = "'/opt\\u0000/more' holds a NUL character, which no path has";
+  CHECK(config_problems("{\"paths\": [\"/opt\\u0000/more\"]}") == "NP403#/paths/0: " + said);
+  RuntimeOptions options;
+  options.source = "novaphy.plugins.configure";
+  options.paths = options.manifests = options.entry_point_paths = options.allow_writable = {path};
+  options.config_file = path;
+  std::vector<PluginProblem> found;
+  read_host_config(options, found);
+  REQUIRE(found.size() == 5);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(found[i].line() == "NP403 novaphy.plugins.configure: " + said);
+  CHECK(found[4].line() == "NP401 novaphy.plugins.configure: " + said);
+}

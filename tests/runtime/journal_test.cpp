@@ -10,48 +10,23 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "platform/child_process.hpp"
+#include "loading_scene.hpp"
 #include "with_runtime.hpp"
 
 using namespace novaphy;
 using namespace std::chrono_literals;
 using test::fs::path;
 
+using test::Scene;
+
 namespace {
 
-const std::string kProcess = std::string(NOVAPHY_BUILD_DIR) + "/tests/novaphy_loading_process";
-
-/// A state folder, a folder with copies of plugins, and processes that load them.
-struct Scene {
-  test::ScratchFolder folder;
-  const std::string state = folder.str("state"), plugins = folder.str("plugins");
-
-  Scene() {
-    for (const std::string name : {"crashes", "hangs", "exits"}) copy(test::kDeadly, name);
-    copy(test::kAll, "good");
-  }
-  void copy(const std::string& from, const std::string& name) const {
-    test::fs::create_directories(plugins);
-    test::fs::copy(from + "/" + name, plugins + "/" + name, test::fs::copy_options::recursive);
-  }
-  platform::ChildResult run(std::vector<std::string> arguments, std::chrono::milliseconds limit = 10s) const {
-    arguments.insert(arguments.begin(), plugins);
-    return platform::run_child(
-        {kProcess,
-         std::move(arguments),
-         {{"XDG_STATE_HOME", state}, {"XDG_DATA_HOME", "/nonexistent"}, {"NOVAPHY_PLUGIN_PATH", ""}},
-         limit});
-  }
-  path journal() const { return state + "/novaphy/loading"; }
-  std::size_t entries() const {
-    if (!test::fs::exists(journal())) return 0;
-    return static_cast<std::size_t>(std::distance(test::fs::directory_iterator(journal()), {}));
-  }
-  std::vector<QuarantinedModule> quarantined() const { return unfinished_loads(journal()); }
-  std::string library(const std::string& name) const {
-    return plugins + "/" + name + "/libnovaphy_" + name + ".so";
-  }
-};
+std::vector<std::string> journal_notes() {
+  std::vector<std::string> out;
+  for (const std::string& note : Runtime::instance().notes())
+    if (note.starts_with("the journal")) out.push_back(note);
+  return out;
+}
 
 }  // namespace
 
@@ -96,7 +71,7 @@ TEST_CASE("the date of a death is one of this day") {
 
 TEST_CASE("exit and a killed hang are deaths while loading too") {
   const Scene scene;
-  CHECK(scene.run({"exits"}).exit_code == 0);
+  CHECK(scene.run({"exits"}).exit_code == 1);
   CHECK(scene.run({"hangs"}, 300ms).timed_out);
   REQUIRE(scene.quarantined().size() == 2);
   CHECK(scene.quarantined()[0].module == "exits");
@@ -159,37 +134,45 @@ TEST_CASE("files of the journal that are no entries are passed over") {
   CHECK(forgive_loads(scene.journal(), "good") == 0);
 }
 
-TEST_CASE("without a place for the journal everything loads, and one line says so") {
+TEST_CASE("without a place for the journal everything loads, and one note says so") {
   const test::ScratchFolder folder;
   folder.write("file", "no folder");
   const std::vector<std::string> places = {"/dev/full", "/proc/self", folder.str("file")};
   for (const std::string& state : places) {
-    std::vector<std::string> lines;
     const test::WithRuntime runtime({}, state);
-    set_log_level(LogLevel::debug);
-    set_log_sink(
-        [](void* context, LogLevel, const char* line) {
-          if (std::string(line).starts_with("the journal"))
-            static_cast<std::vector<std::string>*>(context)->push_back(line);
-        },
-        &lines);
+    CHECK(journal_notes().empty());
     CHECK(runtime.load("good") == "");
     CHECK(runtime.load("needs_good") == "");
-    set_log_sink(nullptr, nullptr);
-    set_log_level(LogLevel::warn);
-    REQUIRE(lines.size() == 1);
-    CHECK(lines[0].starts_with(
-        "the journal of loads cannot be written, so a plugin that kills the process is not known "
-        "at the next start: open " +
-        state + "/novaphy/loading/"));
+    const std::vector<std::string> notes = journal_notes();
+    REQUIRE(notes.size() == 1);
+    CHECK(notes[0].starts_with("the journal of loads cannot be written: open " + state + "/novaphy/loading/"));
+    CHECK(notes[0].ends_with("; make its folder writable, or set XDG_STATE_HOME. Until then a plugin that kills "
+                             "the process is not known at the next start"));
   }
 }
 
-TEST_CASE("without a home nothing is written and everything loads") {
+TEST_CASE("without a home nothing is written, everything loads, and one note says so") {
   const test::WithRuntime runtime({}, "relative");
   const test::WithoutEnvironment home("HOME");
+  Runtime::shutdown();
+  RuntimeOptions options;
+  options.paths = {test::kAll};
+  Runtime::start(options);
   CHECK(runtime.load("good") == "");
+  CHECK(runtime.load("needs_good") == "");
+  CHECK(journal_notes() ==
+        std::vector<std::string>{
+            "the journal of loads has no place: neither XDG_STATE_HOME nor HOME names a folder; set one of them. "
+            "Until then a plugin that kills the process is not known at the next start"});
   CHECK(Runtime::quarantined().empty());
+}
+
+TEST_CASE("a runtime that is to keep no journal has no complaint") {
+  RuntimeOptions options;
+  options.journal = false;
+  const test::WithRuntime runtime(options, "/dev/full");
+  CHECK(runtime.load("good") == "");
+  CHECK(journal_notes().empty());
 }
 
 TEST_CASE("a load within a load is the one in progress, and the outer one comes back") {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "core/locks.hpp"
+#include "manifest/problems.hpp"
 
 namespace novaphy {
 namespace {
@@ -55,10 +56,11 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 
 /// Under the lock.
 void write(Output& out, LogLevel level, std::string_view message) {
+  const std::string line = printable(std::string(message));
   if (out.sink)
-    out.sink(out.context, level, std::string(message).c_str());
+    out.sink(out.context, level, line.c_str());
   else
-    out.logger.log(to_spdlog(level), spdlog::string_view_t(message.data(), message.size()));
+    out.logger.log(to_spdlog(level), spdlog::string_view_t(line));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "manifest/problems.hpp"
 #include "novaphy/log.hpp"
 #include "platform/files.hpp"
 #include "platform/process.hpp"
@@ -120,6 +121,8 @@ void LoadJournal::begin(const std::string& plugin, const std::string& module, co
                     .dump(2, ' ', false, json::error_handler_t::replace) +
                 "\n";
     write(load);
+  } else if (is_wanted_) {
+    complain("has no place: neither XDG_STATE_HOME nor HOME names a folder; set one of them");
   }
   if (!loads_.empty()) loads_.back().file.reset();
   loads_.push_back(std::move(load));
@@ -138,12 +141,15 @@ void LoadJournal::write(Load& load) {
                              kSuffix;
     load.file = std::make_unique<platform::JournalFile>(folder_ / name, load.text);
   } catch (const std::exception& error) {
-    if (std::exchange(has_complained_, true)) return;
-    log(LogLevel::debug,
-        std::string("the journal of loads cannot be written, so a plugin that kills the process is not "
-                    "known at the next start: ") +
-            error.what());
+    complain(std::string("cannot be written: ") + error.what() + "; make its folder writable, or set XDG_STATE_HOME");
   }
+}
+
+void LoadJournal::complain(const std::string& reason) {
+  if (!complaint_.empty()) return;
+  complaint_ = printable("the journal of loads " + reason +
+                         ". Until then a plugin that kills the process is not known at the next start");
+  log(LogLevel::debug, complaint_);
 }
 
 }  // namespace novaphy

@@ -38,11 +38,15 @@ std::string quarantine_text(const QuarantinedModule& module);
 /// progress.
 class LoadJournal {
  public:
-  /// Keeps nothing when the folder is empty.
-  explicit LoadJournal(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  /// Keeps nothing.
+  LoadJournal() = default;
+  /// An empty folder means that the user has none, which is a complaint.
+  explicit LoadJournal(std::filesystem::path folder) : folder_(std::move(folder)), is_wanted_(true) {}
 
   void begin(const std::string& plugin, const std::string& module, const std::filesystem::path& library);
   void end() noexcept;
+  /// Why loads are not remembered; empty when they are.
+  const std::string& complaint() const noexcept { return complaint_; }
 
  private:
   struct Load {
@@ -50,11 +54,13 @@ class LoadJournal {
     std::unique_ptr<platform::JournalFile> file;
   };
   void write(Load& load);
+  void complain(const std::string& reason);
 
   std::filesystem::path folder_;
   std::vector<Load> loads_;
   int files_ = 0;
-  bool has_complained_ = false;
+  bool is_wanted_ = false;
+  std::string complaint_;
 };
 
 /// A load's place in the journal.

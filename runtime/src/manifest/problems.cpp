@@ -12,7 +12,14 @@ std::string printable(const std::string& text) {
   std::string out;
   for (std::size_t i = 1; i + 1 < quoted.size(); ++i) {
     if (quoted[i] == '\\' && (quoted[i + 1] == '\\' || quoted[i + 1] == '"')) ++i;
-    out += quoted[i];
+    // DEL and U+0080 to U+009F, which are control characters as well, and JSON leaves them alone
+    const auto byte = static_cast<unsigned char>(quoted[i]), next = static_cast<unsigned char>(quoted[i + 1]);
+    if (byte == 0x7f)
+      out += "\\u007f";
+    else if (byte == 0xc2 && next >= 0x80 && next <= 0x9f)
+      out += std::string("\\u00") + (next < 0x90 ? "8" : "9") + "0123456789abcdef"[next & 0xf], ++i;
+    else
+      out += quoted[i];
   }
   return out;
 }

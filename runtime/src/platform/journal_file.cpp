@@ -76,7 +76,8 @@ std::string file_stamp(const fs::path& path) {
          std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
 }
 
-JournalFile::JournalFile(fs::path path, const std::string& text) : path_(std::move(path)) {
+JournalFile::JournalFile(fs::path path, const std::string& text)
+    : path_(std::move(path)), removed_when_interrupted_(path_.c_str()) {
   std::error_code ignored;  // the open says what is wrong
   fs::create_directories(path_.parent_path(), ignored);
   file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

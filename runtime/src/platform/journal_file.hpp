@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "platform/foreign_call.hpp"
+
 namespace novaphy::platform {
 
 /// A process, told apart from a later one that gets the same number.
@@ -22,7 +24,8 @@ bool has_ended(const ProcessIdentity& process);
 /// A text that changes when a file is replaced or written; empty when there is none.
 std::string file_stamp(const std::filesystem::path& path);
 
-/// A file that lies on the disk, and is locked, as long as this object lives.
+/// A file that lies on the disk, and is locked, as long as this object lives. It goes when the process is
+/// interrupted in a ForeignCall, and stays when it dies.
 class JournalFile {
  public:
   /// Makes the file, and the folders above it; returns when it would survive a crash of the machine. Throws
@@ -34,6 +37,7 @@ class JournalFile {
 
  private:
   std::filesystem::path path_;
+  RemovedWhenInterrupted removed_when_interrupted_;  // from before it lies there until it does no more
   int file_ = -1;
 };
 

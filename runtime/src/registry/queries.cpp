@@ -89,6 +89,21 @@ static std::string reason_in_brackets(const PlannedModule& row) {
          first.text + ")";
 }
 
+/// Somebody who asks for a plugin's name where the name of what it provides is wanted.
+std::string Runtime::Registry::plugin_instead(std::string_view interface_id, std::string_view name) const {
+  std::vector<std::string> own;
+  bool is_plugin = false;
+  for (const PlannedModule& row : rows_) {
+    if (!row.module || file(row).name != name) continue;
+    is_plugin = true;
+    for (const Provides& item : module(row).provides)
+      if (item.interface_id == interface_id) own.push_back(item.name);
+  }
+  if (!is_plugin) return {};
+  return "; '" + std::string(name) + "' is a plugin's name, and that plugin " +
+         (own.empty() ? "provides none" : "provides " + joined(own));
+}
+
 std::string Runtime::Registry::unknown_interface(std::string_view interface_id, std::string_view name) const {
   std::set<std::string> names;
   std::map<std::string, std::string> refused;  // names with reasons
@@ -101,7 +116,7 @@ std::string Runtime::Registry::unknown_interface(std::string_view interface_id, 
   }
   std::string out = "no " + std::string(interface_id) + " is named '" + std::string(name) + "'" +
                     (names.empty() ? "; no plugin provides one" : known_names(name, {names.begin(), names.end()})) +
-                    "; ";
+                    plugin_instead(interface_id, name) + "; ";
   if (!refused.empty()) {
     std::vector<std::string> texts;
     for (const auto& [plugin, text] : refused) texts.push_back(text);
@@ -183,7 +198,9 @@ std::string Runtime::Registry::on_error() const {
 
 std::vector<std::string> Runtime::Registry::notes() const {
   const Lock lock(mutex_);
-  return discovery_.notes;
+  std::vector<std::string> out = discovery_.notes;
+  if (!journal_.complaint().empty()) out.push_back(journal_.complaint());
+  return out;
 }
 
 std::vector<SearchPlace> Runtime::Registry::places() const {

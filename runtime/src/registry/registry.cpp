@@ -26,7 +26,7 @@ void log_refused(const ManifestFile& file) {
 }  // namespace
 
 Runtime::Registry::Registry(const RuntimeOptions& options)
-    : options_(options), journal_(options.journal ? journal_folder() : fs::path()) {
+    : options_(options), journal_(options.journal ? LoadJournal(journal_folder()) : LoadJournal()) {
   if (const std::string two = two_runtimes(); !two.empty()) throw Error("NP314 " + two);
   std::vector<PluginProblem> problems;
   host_ = read_host_config(options_, problems);
@@ -158,6 +158,7 @@ void Runtime::Registry::load_library(std::size_t index) {
     entry.emplace(journal_, file(row).name, manifest.name, library.path());
     threads.emplace();
   }
+  const auto call = foreign_call(row, "loaded");
   const novaphy_plugin* plugin =
       open_module(library, {manifest.name, file(row).manifest.version_text}, row.notes);
   if (const std::string two = two_runtimes(); !two.empty()) throw LoadFailure{"NP314", two};
@@ -184,7 +185,7 @@ void Runtime::Registry::fail_row(std::size_t index, const LoadFailure& failure) 
   const bool is_unavailable = failure.code == "NP311";
   row.state = is_unavailable ? PluginState::unavailable : PluginState::failed;
   row.problems.push_back({failure.code, file(row).path.string(), pointer(row), printable(failure.text)});
-  if (hosts_[index]) hosts_[index]->unload();  // a module that published the wrong things has begun to work
+  if (hosts_[index]) unload(index);  // a module that published the wrong things has begun to work
   log(is_unavailable ? LogLevel::info : LogLevel::warn, row.problems.back().line());
   block_dependants(index);
 }

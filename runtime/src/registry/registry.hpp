@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "load/journal.hpp"
 #include "load/module_host.hpp"
 #include "novaphy/runtime.hpp"
+#include "platform/foreign_call.hpp"
 #include "registry/published_objects.hpp"
 #include "registry/started_threads.hpp"
 #include "resolve/discover.hpp"
@@ -77,11 +79,14 @@ class Runtime::Registry {
   std::string not_loaded(const PlannedModule& row) const;
   std::string unknown_name(std::string_view name) const;
   std::string unknown_interface(std::string_view interface_id, std::string_view name) const;
+  std::string plugin_instead(std::string_view interface_id, std::string_view name) const;
   std::string where_searched() const;
 
   /// True when the row is loaded afterwards; else its state and problems say why.
   bool load_row(std::size_t index);
   void load_library(std::size_t index);
+  /// Returns the error's text, or nothing.
+  std::string unload(std::size_t index);
   void fail_row(std::size_t index, const LoadFailure& failure);
   void block_dependants(std::size_t index);
 
@@ -93,6 +98,9 @@ class Runtime::Registry {
 
   /// Fails the modules during whose load a process died.
   void quarantine();
+  /// Around each call of a module's code: what is said when the process ends in the middle of it. `what` is
+  /// "loaded" or "unloaded". None where the runtime keeps no journal: whoever started such a process looks on.
+  std::optional<platform::ForeignCall> foreign_call(const PlannedModule& row, const char* what) const;
   /// True for a library that did not come with the runtime.
   bool is_third_party(const std::filesystem::path& library) const;
 

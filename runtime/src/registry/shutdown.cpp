@@ -30,7 +30,7 @@ void Runtime::Registry::stop() {
     const std::size_t index = loaded_.back();
     loaded_.pop_back();
     unloaded.push_back(index);
-    const std::string error = hosts_[index]->unload();
+    const std::string error = unload(index);
     if (!error.empty()) log(LogLevel::error, printable(row_name(rows_[index]) + ": " + error));
     std::vector<Key> gone;
     for (const Provides& item : module(rows_[index]).provides) gone.push_back({item.interface_id, item.name});
@@ -40,6 +40,11 @@ void Runtime::Registry::stop() {
   }
   published_.clear();
   name_objects_left(unloaded);
+}
+
+std::string Runtime::Registry::unload(std::size_t index) {
+  const auto call = foreign_call(rows_[index], "unloaded");
+  return hosts_[index]->unload();
 }
 
 void Runtime::Registry::retire() {

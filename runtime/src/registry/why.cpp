@@ -28,7 +28,7 @@ std::vector<std::string> Runtime::Registry::why(std::string_view name) const {
     if (file(row).name == name || row_name(row) == name) rows.push_back(&row);
   const std::string plugin = rows.empty() ? std::string(name) : file(*rows.front()).name;
   for (const SearchPlace& place : discovery_.places) lines.push_back(place_line(place, plugin));
-  for (const std::string& note : discovery_.notes) lines.push_back("note: " + note);
+  for (const std::string& note : notes()) lines.push_back("note: " + note);
   if (rows.empty()) lines.push_back(unknown_name(name));
   for (const PlannedModule* row : rows) explain(*row, lines);
   return lines;

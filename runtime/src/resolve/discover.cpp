@@ -36,7 +36,8 @@ class Search {
     out_.places.push_back(std::move(place));
   }
 
-  void folder(const std::string& label, const fs::path& path) {
+  /// False where there is no such folder.
+  bool folder(const std::string& label, const fs::path& path) {
     const fs::path canonical = platform::canonical_or_empty(path);
     SearchPlace place{label, path.string(), !canonical.empty(), {}};
     if (place.exists) {
@@ -45,9 +46,10 @@ class Search {
       for (const fs::directory_entry& entry : entries.paths) plugin_folder(entry, place);
     }
     out_.places.push_back(std::move(place));
+    return out_.places.back().exists;
   }
 
-  void note(std::string text) { out_.notes.push_back(std::move(text)); }
+  void note(const std::string& text) { out_.notes.push_back(printable(text)); }
 
   Discovery take() { return std::move(out_); }
 
@@ -111,8 +113,8 @@ void search_environment(Search& search) {
       search.note("NOVAPHY_PLUGIN_PATH: an empty entry is ignored; remove the extra ':'");
     else if (!fs::path(entry).is_absolute())
       search.note("NOVAPHY_PLUGIN_PATH: '" + entry + "' is relative and ignored; write an absolute path");
-    else
-      search.folder("NOVAPHY_PLUGIN_PATH", entry);
+    else if (!search.folder("NOVAPHY_PLUGIN_PATH", entry))
+      search.note("NOVAPHY_PLUGIN_PATH: '" + entry + "' does not exist; correct it, or make the folder");
     begin = end + 1;
   }
 }

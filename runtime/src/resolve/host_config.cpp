@@ -57,6 +57,16 @@ void read_file(const json& root, const fs::path& file, HostConfig& out) {
   add_options(root.value("config", json::object()), path, "/config", out);
 }
 
+/// The system would read such a path up to the NUL: as another one.
+void check_paths(const RuntimeOptions& options, std::vector<PluginProblem>& found) {
+  Problems problems(options.source);
+  for (const auto* paths :
+       {&options.manifests, &options.paths, &options.entry_point_paths, &options.allow_writable})
+    for (const std::string& path : *paths)
+      if (path.find('\0') != std::string::npos) problems.add("NP403", "", nul_in_path(excerpt(path)));
+  append(found, std::move(problems));
+}
+
 /// What the caller's options say; stands above the file.
 void read_options(const RuntimeOptions& options, HostConfig& out, std::vector<PluginProblem>& found) {
   if (options.enable) {
@@ -130,9 +140,18 @@ void check_options(const HostConfig::Options& options, const Manifest& manifest,
 
 }  // namespace
 
+std::string nul_in_path(const std::string& path) {
+  return "'" + path + "' holds a NUL character, which no path has";
+}
+
 HostConfig read_host_config(const RuntimeOptions& options, std::vector<PluginProblem>& found) {
   HostConfig out;
-  if (!options.config_file.empty()) {
+  check_paths(options, found);
+  if (options.config_file.find('\0') != std::string::npos) {
+    Problems problems(options.source);
+    problems.add("NP401", "", nul_in_path(excerpt(options.config_file)));
+    append(found, std::move(problems));
+  } else if (!options.config_file.empty()) {
     std::error_code no_current_folder;  // then reading it says what is wrong
     const fs::path absolute = fs::absolute(options.config_file, no_current_folder);
     const fs::path file = (no_current_folder ? fs::path(options.config_file) : absolute).lexically_normal();

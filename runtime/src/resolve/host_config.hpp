@@ -47,6 +47,9 @@ struct HostConfig {
 /// The keys of novaphy.host.json.
 const Fields& host_config_fields();
 
+/// What is said of a path with a NUL in it.
+std::string nul_in_path(const std::string& path);
+
 /// Reads the file of the options (if any) and joins what the options themselves say; the latter wins.
 /// Problems (NP401 to NP403) go to `problems`.
 HostConfig read_host_config(const RuntimeOptions& options, std::vector<PluginProblem>& problems);

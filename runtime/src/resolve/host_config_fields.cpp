@@ -29,6 +29,9 @@ const TextRule kSha256{"NP403", holds_sha256,
                        },
                        "^[0-9a-f]{64}$", "64 hexadecimal digits"};
 
+const TextRule kFolder{"NP403", [](std::string_view text) { return text.find('\0') == std::string_view::npos; },
+                       [](const std::string& t) { return nul_in_path(t); }, "^[^\\u0000]*$", "without NUL"};
+
 constexpr const char* kPageBegin = R"(# The manifest, `<plugin>.novaplugin.json`
 
 <!-- Written by `novaphy-host manifest-schema --page`; change the tables in runtime/src/manifest/manifest_fields.cpp
@@ -73,6 +76,7 @@ const Fields& host_config_fields() {
       {.key = "paths",
        .kind = Kind::strings,
        .doc = "folders with plugins, relative to this file",
+       .rule = &kFolder,
        .fallback = "[]"},
       {.key = "sha256",
        .kind = Kind::text_by_name,

@@ -2,6 +2,7 @@
 // Tests of plugin @name@, without a framework: each line on stderr is a failure.
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <string>
 
 #include "@name@/formula/drag.h"
@@ -69,9 +70,7 @@ void the_force_of_a_row_is_mass_times_the_formula() {
 }
 @end@
 
-}  // namespace
-
-int main() {
+void run_all() {
   drag_acts_against_the_velocity();
   wrong_options_are_refused();
 @if solver@
@@ -80,5 +79,16 @@ int main() {
 @if force@
   the_force_of_a_row_is_mass_times_the_formula();
 @end@
+}
+
+}  // namespace
+
+int main() {
+  try {
+    run_all();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
   return failures == 0 ? 0 : 1;
 }

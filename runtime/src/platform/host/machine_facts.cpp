@@ -64,6 +64,10 @@ std::optional<std::string> open_by_name(const std::string& name, std::string& er
   return is_known ? std::string(map->l_name) : name;
 }
 
+bool is_name_of_c_library(const std::string& name) {
+  return dlsym(RTLD_DEFAULT, name.c_str()) != nullptr;
+}
+
 bool may_write(const std::string& folder) {
   std::filesystem::path at = folder;
   std::error_code error;

@@ -22,6 +22,9 @@ MachineFacts machine_facts();
 /// `error`. Runs the library's constructors: in a process that may die.
 std::optional<std::string> open_by_name(const std::string& name, std::string& error);
 
+/// Whether the C library, or another one of this process, has a function or variable of that name.
+bool is_name_of_c_library(const std::string& name);
+
 /// Whether this user may write into the folder, or make it.
 bool may_write(const std::string& folder);
 
