@@ -4,6 +4,9 @@
 
 #include <array>
 
+#include "novaphy/api.hpp"
+#include "novaphy/force.hpp"
+
 namespace novaphy::python {
 namespace {
 
@@ -53,18 +56,30 @@ void require_free_name(const std::string& name, ArrayOwner owner) {
                   name, "' already; choose another name");
 }
 
+/// The array of a force is not there before the solver that adds it. Their names begin with that of the
+/// force.
+[[noreturn]] void raise_no_array(const py::object& self, const std::string& name) {
+  std::string hint;
+  for (const ProvidedInterface& force : list<IForce>())
+    if (name.starts_with(force.name + "_"))
+      hint = "the arrays of force '" + force.name + "' are added by a solver that is made with forces=['" +
+             force.name + "']" + (py::isinstance<Model>(self) ? "" : ", to states that are made after it");
+  raise_no_attribute(self, name, hint);
+}
+
 py::object get_attribute(const py::object& self, const std::string& name) {
   if (name.starts_with("__"))
     fail(ErrorKind::attribute, "no attribute '", name, "'");  // Python's own questions
   const DeviceArray* array = self.cast<ArraySet&>().find(name);
-  if (array == nullptr) raise_no_attribute(self, name);
+  if (array == nullptr) raise_no_array(self, name);
   return py::cast(*array);
 }
 
 void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
-  DeviceArray* array =
-      py::hasattr(py::type::of(self), name.c_str()) ? nullptr : self.cast<ArraySet&>().find(name);
-  if (array == nullptr) return set_existing_attribute(self, name, value);
+  if (py::hasattr(py::type::of(self), name.c_str())) return set_existing_attribute(self, name, value);
+  DeviceArray* array = self.cast<ArraySet&>().find(name);
+  if (array == nullptr && py::hasattr(self, "__dict__")) return set_existing_attribute(self, name, value);
+  if (array == nullptr) raise_no_array(self, name);
   assign_array(*array, value, describe(*array));
 }
 

@@ -54,8 +54,9 @@ std::optional<double> number_of(const py::handle& value);
 
 /// Sets an attribute that the class of `object` has; never makes one.
 void set_existing_attribute(const py::object& object, const std::string& name, const py::object& value);
-/// Raises AttributeError for an attribute that `object` does not have, with the nearest name that it has.
-[[noreturn]] void raise_no_attribute(const py::object& object, const std::string& name);
+/// Raises AttributeError for an attribute that `object` does not have, with `hint`, or else the nearest name that it
+/// has.
+[[noreturn]] void raise_no_attribute(const py::object& object, const std::string& name, std::string hint = {});
 /// DeprecationWarning at the caller's line.
 void warn_deprecated(const std::string& message);
 

@@ -27,6 +27,9 @@ constexpr const char* kElsewhere[][2] = {
     {"add_usd", "importers are not supported yet"},
 };
 
+/// How like a name must be to be meant, from 0 to 1 (difflib's ratio).
+constexpr double kNear = 0.75;
+
 std::string class_name(const py::handle& object) {
   return py::str(py::type::handle_of(object).attr("__name__"));
 }
@@ -36,7 +39,7 @@ std::string nearest_name(const py::object& object, const std::string& name) {
   py::list known;
   for (const py::handle one : object.attr("__dir__")())
     if (!one.cast<std::string>().starts_with('_')) known.append(one);
-  const py::list near = py::module_::import("difflib").attr("get_close_matches")(name, known, 1, 0.5);
+  const py::list near = py::module_::import("difflib").attr("get_close_matches")(name, known, 1, kNear);
   return near.empty() ? "" : std::string(py::str(near[0]));
 }
 
@@ -66,8 +69,7 @@ void finish(const py::handle& cls) {
 
 }  // namespace
 
-void raise_no_attribute(const py::object& object, const std::string& name) {
-  std::string hint;
+void raise_no_attribute(const py::object& object, const std::string& name, std::string hint) {
   for (const auto& [wrong, advice] : kElsewhere)
     if (name == wrong) hint = advice;
   if (hint.empty()) {
@@ -85,7 +87,11 @@ void set_existing_attribute(const py::object& object, const std::string& name, c
   if (member.is_none() && !py::hasattr(object, "__dict__")) raise_no_attribute(object, name);
   NOVAPHY_REQUIRE(!py::isinstance(member, py::handle(reinterpret_cast<PyObject*>(&PyProperty_Type))) ||
                       !member.attr("fset").is_none(),
-                  ErrorKind::attribute, "'", class_name(object), ".", name, "' cannot be assigned");
+                  ErrorKind::attribute, "'", class_name(object), ".", name, "' cannot be assigned",
+                  name != "grad" ? ""
+                  : py::hasattr(type, "zero_grad")
+                      ? "; zero_grad() drops the gradient"
+                      : "; nova.as_tensor(array).zero_grad() drops the gradient");
   if (PyObject_GenericSetAttr(object.ptr(), py::str(name).ptr(), value.ptr()) == 0) return;
   py::error_already_set error;
   // the setter of a plain number was given something else

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import novaphy
+from novaphy import nova
 
 
 @pytest.mark.parametrize(
@@ -13,6 +14,7 @@ import novaphy
         ("ground", "'Model' has no attribute 'ground'; the ground is a shape: builder.add_ground_plane()"),
         ("particle_mas", "'Model' has no attribute 'particle_mas'; did you mean 'particle_mass'?"),
         ("xyzzy", "'Model' has no attribute 'xyzzy'"),
+        ("wind_velocity", "'Model' has no attribute 'wind_velocity'"),
     ],
 )
 def test_an_attribute_that_does_not_exist_is_neither_read_nor_made(model, name, message):
@@ -45,6 +47,26 @@ def test_an_unknown_keyword_of_a_configuration_is_a_type_error_with_the_nearest_
         TypeError, match="'ShapeConfig' has no attribute 'restitutoin'; did you mean 'restitution'"
     ):
         novaphy.ModelBuilder.ShapeConfig(restitutoin=1.0)
+
+
+def test_a_gradient_is_dropped_by_name_not_by_assignment(model):
+    for target, advice in [(nova.Tensor(model.particle_mass), "zero_grad() drops the gradient"),
+                           (model.particle_mass, "nova.as_tensor(array).zero_grad() drops the gradient")]:
+        with pytest.raises(AttributeError) as caught:
+            target.grad = None
+        assert str(caught.value) == f"'{type(target).__name__}.grad' cannot be assigned; {advice}"
+
+
+def test_a_number_is_assigned_to_the_only_element(model):
+    model.particle_mass = 2.5
+    assert model.particle_mass.tolist() == [2.5]
+    model.particle_mass.assign(np.float64(1.5))
+    assert model.particle_mass.tolist() == [1.5]
+    nova.Tensor(model.particle_mass).assign(3)
+    assert model.particle_mass.tolist() == [3.0]
+    with pytest.raises(novaphy.ShapeMismatchError) as caught:
+        model.particle_q = 1.0
+    assert str(caught.value) == "'particle_q' of model wants float32 of shape (1, 3), got float64 of shape ()"
 
 
 def test_assigning_copies_into_the_storage(model):

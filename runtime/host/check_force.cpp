@@ -99,7 +99,8 @@ bool adds_the_same(float a, float b) {
   return std::bit_cast<std::uint32_t>(0.0f + a) == std::bit_cast<std::uint32_t>(0.0f + b);
 }
 
-/// Fractions of either sign, the same ones each time: a formula that computes in int or double somewhere shows.
+/// Fractions of either sign, the same ones each time: a formula that computes in int or double somewhere
+/// shows.
 std::string another_program(IForce& force, INova& nova) {
   constexpr int kRows = 64;
   ForceTrial trial(force, kRows);
@@ -118,10 +119,14 @@ std::string another_program(IForce& force, INova& nova) {
     if (adds_the_same(got[i], wanted[i])) continue;
     const std::size_t row = i / width, first = row * width;
     return fmt::format(
-        "for row {} of {} of fractional inputs evaluate() gives ({:.9g}), its program ({:.9g}); make both of one formula "
+        "for row {} of {} of fractional inputs evaluate() gives ({:.9g}), its program ({:.9g}); make both of "
+        "one formula "
         "over Row::Scalar, with nova::FormulaForce",
-        row, kRows, fmt::join(wanted.begin() + static_cast<long>(first), wanted.begin() + static_cast<long>(first + width), ", "),
-        fmt::join(got.begin() + static_cast<long>(first), got.begin() + static_cast<long>(first + width), ", "));
+        row, kRows,
+        fmt::join(wanted.begin() + static_cast<long>(first),
+                  wanted.begin() + static_cast<long>(first + width), ", "),
+        fmt::join(got.begin() + static_cast<long>(first), got.begin() + static_cast<long>(first + width),
+                  ", "));
   }
   return {};
 }

@@ -212,6 +212,22 @@ except novaphy.PluginNotAvailableError as error:
                            "There are: wind; searched: ")
 
 
+def test_arrays_of_a_force_that_no_solver_has_added_are_told_with_the_force(measure):
+    assert measure("""
+model = novaphy.ModelBuilder().finalize()
+result = []
+for target in (model, model.state()):
+    for ask in (lambda: target.wind_velocity, lambda: setattr(target, "wind_velocity", (1, 0, 0))):
+        try:
+            ask()
+        except AttributeError as error:
+            result.append(str(error))
+""") == 2 * ["'Model' has no attribute 'wind_velocity'; the arrays of force 'wind' are added by a solver that is made with "
+             "forces=['wind']"] + 2 * [
+             "'SimState' has no attribute 'wind_velocity'; the arrays of force 'wind' are added by a solver that is made "
+             "with forces=['wind'], to states that are made after it"]
+
+
 def test_the_config_takes_forces_too_and_pickles(measure):
     assert measure("""
 import pickle

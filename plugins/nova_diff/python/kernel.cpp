@@ -5,6 +5,8 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <climits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +17,21 @@
 #include "novaphy/nova/tensor.hpp"
 #include "novaphy/python.hpp"
 #include "traced.hpp"
+
+namespace nova::python {
+/// How often nova.loop runs: whatever Python takes as an index.
+class LoopCount : public py::object {
+ public:
+  PYBIND11_OBJECT_DEFAULT(LoopCount, py::object, PyObject_Type)
+};
+}  // namespace nova::python
+
+namespace pybind11::detail {
+template <>
+struct handle_type_name<nova::python::LoopCount> {
+  static constexpr auto name = const_name("typing.SupportsIndex");
+};
+}  // namespace pybind11::detail
 
 namespace nova::python {
 namespace {
@@ -315,6 +332,32 @@ void bind_total(py::module_& m) {
           "The sum, after the loop.");
 }
 
+int count_of(const LoopCount& n) {
+  const auto index = py::reinterpret_steal<py::object>(PyNumber_Index(n.ptr()));
+  if (!index) PyErr_Clear();  // its own words differ by type
+  const auto text = [&] { return std::string(py::repr(n)); };
+  NOVAPHY_REQUIRE(index, ErrorKind::trace, "nova.loop: n is ", text(),
+                  "; give how often the body runs, an integer that is known now");
+  int overflow = 0;
+  const long count = PyLong_AsLongAndOverflow(index.ptr(), &overflow);
+  NOVAPHY_REQUIRE(overflow <= 0 && count <= INT_MAX, ErrorKind::trace, "nova.loop: n is ", text(),
+                  "; no kernel holds so many operations");
+  return static_cast<int>(std::max(count, 0L));
+}
+
+void bind_loop(py::module_& m) {
+  m.def(
+      "loop",
+      [](const LoopCount& n, const py::function& body, py::object carry) {
+        const int count = count_of(n);
+        for (int k = 0; k < count; ++k) carry = body(k, carry);
+        return carry;
+      },
+      py::arg("n"), py::arg("body"), py::arg("carry"),
+      "carry = body(k, carry) for k = 0 .. n-1; n is an integer of Python or NumPy, and the body is traced n "
+      "times.");
+}
+
 }  // namespace
 
 void bind_kernel(py::module_& m) {
@@ -339,14 +382,7 @@ void bind_kernel(py::module_& m) {
           "In a kernel: a result of one row, the sum over all rows, in an order that does not depend on "
           "threads.");
   });
-  m.def(
-      "loop",
-      [](int n, const py::function& body, py::object carry) {
-        for (int k = 0; k < n; ++k) carry = body(k, carry);
-        return carry;
-      },
-      novaphy::python::integer("n"), py::arg("body"), py::arg("carry"),
-      "carry = body(k, carry) for k = 0 .. n-1; n is a Python int, and the body is traced n times.");
+  bind_loop(m);
 
   py::class_<Trace>(m, "Trace", "Records one function.")
       .def(py::init([](const std::string& name) {

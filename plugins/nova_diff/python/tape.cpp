@@ -96,14 +96,8 @@ struct NoGradContext {
   std::stack<std::unique_ptr<NoGrad>> pauses;
 };
 
-}  // namespace
-
-std::recursive_mutex& one_at_a_time() {
-  static std::recursive_mutex mutex;
-  return mutex;
-}
-
-void bind_tape(py::module_& m) {
+/// What holds for processes that fork while a recording differentiates.
+void bind_fork() {
   // a forked child has none of the threads that may be at work: the fork waits for them
   const auto take = py::cpp_function([] {
     const py::gil_scoped_release unlocked;
@@ -111,9 +105,11 @@ void bind_tape(py::module_& m) {
   });
   const auto release = py::cpp_function([] { one_at_a_time().unlock(); });
   const auto renew = py::cpp_function([] { new (&one_at_a_time()) std::recursive_mutex; });
-  py::module_::import("os").attr("register_at_fork")(py::arg("before") = take, py::arg("after_in_parent") = release,
-                                                      py::arg("after_in_child") = renew);
+  py::module_::import("os").attr("register_at_fork")(
+      py::arg("before") = take, py::arg("after_in_parent") = release, py::arg("after_in_child") = renew);
+}
 
+void bind_report(py::module_& m) {
   py::class_<RecordSummary>(m, "RecordSummary", "One line of a recording.")
       .def_readonly("name", &RecordSummary::name, "The kernel or operation, after the name of record_name.")
       .def_readonly("rows", &RecordSummary::rows, "Rows of the launch; 0 for an operation that is no kernel.")
@@ -137,7 +133,9 @@ void bind_tape(py::module_& m) {
                              "Text with a line for each launch: name, rows, input arrays, output arrays.")
       .def("__str__", &report_text)
       .def("__repr__", &report_text);
+}
 
+void bind_tape_class(py::module_& m) {
   py::class_<Tape>(m, "Tape", "Records the operations of a 'with' block and differentiates them in reverse.")
       .def(py::init(&make_tape), py::arg("on_overwrite") = "error", py::arg("keep_values") = false,
            "on_overwrite: what happens when a launch overwrites a value that backward needs: \"error\" makes "
@@ -172,7 +170,10 @@ void bind_tape(py::module_& m) {
       .def_property_readonly("record_count", &Tape::record_count, "Recorded launches.")
       .def_property_readonly("memory_bytes", &Tape::memory_bytes,
                              "Bytes of the recording itself; forward values stay in the arrays.");
+}
 
+/// Blocks of `with`.
+void bind_scopes(py::module_& m) {
   py::class_<RecordNameContext>(
       m, "record_name",
       "What is recorded in a 'with nova.record_name(name):' block stands under this name in "
@@ -190,6 +191,20 @@ void bind_tape(py::module_& m) {
       .def("__exit__", [](NoGradContext& self, const py::args&) {
         if (!self.pauses.empty()) self.pauses.pop();
       });
+}
+
+}  // namespace
+
+std::recursive_mutex& one_at_a_time() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+void bind_tape(py::module_& m) {
+  bind_fork();
+  bind_report(m);
+  bind_tape_class(m);
+  bind_scopes(m);
 }
 
 }  // namespace nova::python

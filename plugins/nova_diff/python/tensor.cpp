@@ -19,9 +19,10 @@ void refuse_tensors_inside(py::handle value, const char* who) {
   if (!is_recording() || !(py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value))) return;
   for (const py::handle entry : value) {
     refuse_tensors_inside(entry, who);
-    NOVAPHY_REQUIRE(!py::isinstance<Tensor>(entry), ErrorKind::type, who,
-                    ": a list of tensors would be copied without their gradient; write each to its part of one "
-                    "tensor: out[i] = x, or give nova.detach(x).numpy()");
+    NOVAPHY_REQUIRE(
+        !py::isinstance<Tensor>(entry), ErrorKind::type, who,
+        ": a list of tensors would be copied without their gradient; write each to its part of one "
+        "tensor: out[i] = x, or give nova.detach(x).numpy()");
   }
 }
 
@@ -116,6 +117,66 @@ void bind_memory(py::class_<Tensor>& c) {
       });
 }
 
+/// What changes the memory.
+void bind_writes(py::class_<Tensor>& c) {
+  c.def(
+       "assign", [](Tensor& self, const py::object& value) { self.assign(source_of(self, value)); },
+       py::arg("value"), "Copies a tensor or anything array-like of this shape into the memory; recorded.")
+      .def(
+          "fill_",
+          [](Tensor& self, const Number& given) {
+            const double value = number_of(given, "nova.Tensor.fill_: value");
+            if (self.dtype() == DType::f32) novaphy::python::float32_of(value, "nova.Tensor.fill_: value");
+            self.fill(value, "nova.Tensor.fill_");
+          },
+          py::arg("value"),
+          "Recorded: the gradient of what was there before ends here. ValueError for a number that the type "
+          "cannot hold.")
+      .def("zero_", &Tensor::zero, "The same as fill_(0).");
+}
+
+/// Copies, and the gradient that they carry or cut.
+void bind_copies(py::class_<Tensor>& c) {
+  c.def("zero_grad", &Tensor::zero_grad,
+        "Drops the gradient: .grad is None again. That of the whole array, also through a slice.")
+      .def(
+          "to",
+          [](const Tensor& self, const py::object& device) {
+            return self.to(
+                py::module_::import("novaphy._core").attr("device_of")(device).cast<novaphy::Device>());
+          },
+          py::arg("device"),
+          "The tensor where it lies on `device`. PluginNotAvailableError without a backend.")
+      .def("clone", &Tensor::clone,
+           "A copy in memory of its own; recorded, so gradient flows back through it.")
+      .def("detach", &Tensor::detach, "A copy in memory of its own that no gradient flows through.");
+}
+
+/// What Python asks of an object.
+void bind_as_object(py::class_<Tensor>& c) {
+  c.def("item", &item, "The only element as a number. ValueError unless size is 1.")
+      .def("__bool__",
+           [](const Tensor& self) {
+             NOVAPHY_REQUIRE(self.size() == 1, ErrorKind::value, "the truth of a nova.Tensor of shape ",
+                             to_string(self.shape()), " is not known; take .item() of one element");
+             return py::cast<bool>(py::bool_(item(self)));
+           })
+      .def(
+          "__eq__",
+          [](const Tensor&, const py::object& other) -> py::object {
+            NOVAPHY_REQUIRE(
+                !is_tensor(other) && !PyNumber_Check(other.ptr()), ErrorKind::type,
+                "nova.Tensor: == and != would not compare elements; compare a.numpy() == b.numpy(), or "
+                "ask 'a is b' for the same object");
+            return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+          },
+          py::arg("other"), "TypeError for a tensor or a number: elements are compared as NumPy arrays.")
+      .def("__hash__",
+           [](const py::object& self) { return reinterpret_cast<std::intptr_t>(self.ptr()) >> 4; })
+      .def("__float__", [](const Tensor& self) { return py::float_(item(self)); })
+      .def("__repr__", &repr);
+}
+
 }  // namespace
 
 void bind_tensor(py::module_& m) {
@@ -135,54 +196,9 @@ void bind_tensor(py::module_& m) {
   c.attr("__array_ufunc__") = py::none();
   bind_properties(c);
   bind_memory(c);
-  c.def("item", &item, "The only element as a number. ValueError unless size is 1.")
-      .def(
-          "assign", [](Tensor& self, const py::object& value) { self.assign(source_of(self, value)); },
-          py::arg("value"), "Copies a tensor or anything array-like of this shape into the memory; recorded.")
-      .def(
-          "fill_",
-          [](Tensor& self, const Number& given) {
-            const double value = number_of(given, "nova.Tensor.fill_: value");
-            if (self.dtype() == DType::f32) novaphy::python::float32_of(value, "nova.Tensor.fill_: value");
-            self.fill(value, "nova.Tensor.fill_");
-          },
-          py::arg("value"),
-          "Recorded: the gradient of what was there before ends here. ValueError for a number that the type "
-          "cannot hold.")
-      .def("zero_", &Tensor::zero, "The same as fill_(0).")
-      .def("zero_grad", &Tensor::zero_grad,
-           "Drops the gradient: .grad is None again. That of the whole array, also through a slice.")
-      .def(
-          "to",
-          [](const Tensor& self, const py::object& device) {
-            return self.to(
-                py::module_::import("novaphy._core").attr("device_of")(device).cast<novaphy::Device>());
-          },
-          py::arg("device"),
-          "The tensor where it lies on `device`. PluginNotAvailableError without a backend.")
-      .def("clone", &Tensor::clone,
-           "A copy in memory of its own; recorded, so gradient flows back through it.")
-      .def("detach", &Tensor::detach, "A copy in memory of its own that no gradient flows through.")
-      .def(
-          "__bool__",
-          [](const Tensor& self) {
-            NOVAPHY_REQUIRE(self.size() == 1, ErrorKind::value, "the truth of a nova.Tensor of shape ",
-                            to_string(self.shape()), " is not known; take .item() of one element");
-            return py::cast<bool>(py::bool_(item(self)));
-          })
-      .def(
-          "__eq__",
-          [](const Tensor&, const py::object& other) -> py::object {
-            NOVAPHY_REQUIRE(!is_tensor(other) && !PyNumber_Check(other.ptr()), ErrorKind::type,
-                            "nova.Tensor: == and != would not compare elements; compare a.numpy() == b.numpy(), or "
-                            "ask 'a is b' for the same object");
-            return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-          },
-          py::arg("other"), "TypeError for a tensor or a number: elements are compared as NumPy arrays.")
-      .def("__hash__", [](const py::object& self) { return reinterpret_cast<std::intptr_t>(self.ptr()) >> 4; })
-      .def("__float__", [](const Tensor& self) { return py::float_(item(self)); })
-      .def("__repr__", &repr);
-
+  bind_writes(c);
+  bind_copies(c);
+  bind_as_object(c);
   bind_indexing(m, c);
   bind_operators(m, c);
 

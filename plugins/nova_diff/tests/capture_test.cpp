@@ -37,17 +37,27 @@ struct Chain {
   }
 };
 
+/// A loss, recorded and differentiated on a tape of its own.
+Tensor differentiated(const std::function<Tensor()>& loss_of) {
+  Tape tape;
+  Tensor loss;
+  {
+    const TapeScope scope(tape);
+    loss = loss_of();
+  }
+  tape.backward(loss);
+  return loss;
+}
+
+void differentiate_square(const Tensor& x) {
+  differentiated([&] { return sum(mul(x, x)); });
+}
+
 using Step = std::function<Tensor(Chain&, optim::Optimizer&)>;
 
 Tensor train_once(Chain& chain, optim::Optimizer& optimizer) {
   optimizer.zero_grad();
-  Tape tape;
-  Tensor loss;
-  {
-    TapeScope scope(tape);
-    loss = chain.loss();
-  }
-  tape.backward(loss);
+  Tensor loss = differentiated([&] { return chain.loss(); });
   optimizer.step();
   return loss;
 }
@@ -94,39 +104,18 @@ TEST_CASE("a captured training step equals an uncaptured one bit for bit over 50
 TEST_CASE("new start values in the same arrays give exactly what an uncaptured run gives with them") {
   Chain chain, other;
   Tensor loss;
-  const Graph graph = captured([&] {
-    Tape tape;
-    {
-      TapeScope scope(tape);
-      loss = chain.loss();
-    }
-    tape.backward(loss);
-  });
+  const Graph graph = captured([&] { loss = differentiated([&] { return chain.loss(); }); });
   const std::vector<float> start{4, 3, -2, 0.125f};
   chain.x.array().assign_bytes(start.data(), 16), other.x.array().assign_bytes(start.data(), 16);
   graph.launch();
-  Tape tape;
-  Tensor want;
-  {
-    TapeScope scope(tape);
-    want = other.loss();
-  }
-  tape.backward(want);
+  const Tensor want = differentiated([&] { return other.loss(); });
   CHECK(same_bits(loss, want));
   CHECK(same_bits(*chain.x.grad(), *other.x.grad()));
 }
 
 TEST_CASE("replays without clearing add up gradients, as backward does") {
   Tensor x = scalars({3}, true);
-  const Graph graph = captured([&] {
-    Tape tape;
-    Tensor loss;
-    {
-      TapeScope scope(tape);
-      loss = sum(mul(x, x));
-    }
-    tape.backward(loss);
-  });
+  const Graph graph = captured([&] { differentiate_square(x); });
   graph.launch(), graph.launch(), graph.launch();
   CHECK(gradient(x) == std::vector<float>{18});
   const Tensor held = *x.grad();
@@ -135,13 +124,7 @@ TEST_CASE("replays without clearing add up gradients, as backward does") {
   graph.launch();
   CHECK(gradient(x) == std::vector<float>{6});
   CHECK(x.grad()->storage() == held.storage());  // the buffer that the graph knows
-  Tape tape;
-  Tensor loss;
-  {
-    TapeScope scope(tape);
-    loss = sum(mul(x, x));
-  }
-  tape.backward(loss);
+  differentiate_square(x);
   graph.launch();
   CHECK(gradient(x) == std::vector<float>{18});
 }
@@ -164,15 +147,7 @@ TEST_CASE("a graph whose array was replaced refuses") {
 
 TEST_CASE("numbers are frozen and listed; a tensor of one row may change between replays") {
   Tensor x = scalars({3}, true), rate = scalars({0.5f});
-  {
-    Tape tape;
-    Tensor loss;
-    {
-      TapeScope scope(tape);
-      loss = sum(mul(x, x));
-    }
-    tape.backward(loss);
-  }
+  differentiate_square(x);
   const Graph frozen = captured([&] { sgd_update_f32(x, 0.5f); });
   const Graph live = captured([&] { sgd_update_f32(x, rate); });
   REQUIRE(frozen.numbers().size() == 1);
@@ -189,13 +164,7 @@ TEST_CASE("numbers are frozen and listed; a tensor of one row may change between
 
 TEST_CASE("a gradient that was cleared since the capture is not read") {
   Tensor x = scalars({3}, true);
-  Tape tape;
-  Tensor loss;
-  {
-    TapeScope scope(tape);
-    loss = sum(mul(x, x));
-  }
-  tape.backward(loss);
+  differentiate_square(x);
   const Graph graph = captured([&] { sgd_update_f32(x, 0.5f); });
   x.zero_grad();
   check_error(
@@ -345,13 +314,7 @@ TEST_CASE("slices are captured, of arrays from before and of those that the grap
 TEST_CASE("a slice of a gradient is read where the graph keeps it") {
   Tensor x = scalars({1, 2, 3, 4}, true), y = scalars({0, 0});
   const Graph graph = captured([&] {
-    Tape tape;
-    Tensor loss;
-    {
-      TapeScope scope(tape);
-      loss = sum(mul(x, x));
-    }
-    tape.backward(loss);
+    differentiate_square(x);
     launch(twice(), {*grad_of(x.array().slice_rows(2, 4))}, {y}, 2);
     x.zero_grad();
   });
@@ -425,13 +388,7 @@ TEST_CASE("what acts at once is refused at its line inside a capture") {
 
 TEST_CASE("an abandoned capture leaves gradients as they were") {
   Tensor x = scalars({3}, true);
-  Tape tape;
-  Tensor loss;
-  {
-    TapeScope scope(tape);
-    loss = sum(mul(x, x));
-  }
-  tape.backward(loss);
+  differentiate_square(x);
   {
     const ScopedCapture capture;
     x.zero_grad();

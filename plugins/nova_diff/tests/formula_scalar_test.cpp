@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both forms of a force whose formula names no function of ours, as somebody else may write it: same bits, also where
-// the C library has functions of these names for int and double.
+// Both forms of a force whose formula names no function of ours, as somebody else may write it: same bits,
+// also where the C library has functions of these names for int and double.
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -61,8 +61,9 @@ novaphy::CustomArray own(const char* name, DType dtype) {
 template <int N>
 struct Expression {
   static novaphy::ForceDescription describe() {
-    return {.inputs = {"a", "b", "i", "j"},
-            .arrays = {own("a", DType::f32), own("b", DType::f32), own("i", DType::i32), own("j", DType::i32)}};
+    return {
+        .inputs = {"a", "b", "i", "j"},
+        .arrays = {own("a", DType::f32), own("b", DType::f32), own("i", DType::i32), own("j", DType::i32)}};
   }
   template <class Row>
   static auto force(const Row& row) {
@@ -76,7 +77,7 @@ struct Expression {
 struct Pairs {
   Pairs() {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    constexpr float kReals[] = {0.0f,  -0.0f, 0.5f, -0.5f,     1.5f,       -2.25f, 1e10f,
+    constexpr float kReals[] = {0.0f,  -0.0f,  0.5f, -0.5f,     1.5f,       -2.25f, 1e10f,
                                 -3e9f, 1e-40f, 7.0f, kInfinity, -kInfinity, NAN};
     constexpr std::int32_t kIntegers[] = {0, 1, -1, 7, -8, 33, INT32_MIN, INT32_MAX};
     for (const float x : kReals)
@@ -92,7 +93,8 @@ struct Pairs {
 
 /// As a sum that begins with 0, which is what a program adds to.
 bool same_sum(float a, float b) {
-  return (a != a && b != b) || std::bit_cast<std::uint32_t>(0.0f + a) == std::bit_cast<std::uint32_t>(0.0f + b);
+  return (a != a && b != b) ||
+         std::bit_cast<std::uint32_t>(0.0f + a) == std::bit_cast<std::uint32_t>(0.0f + b);
 }
 
 template <int N>
@@ -127,14 +129,23 @@ void expect_each(std::integer_sequence<int, N...>) {
 }
 
 template <class T>
-concept TakenByC = requires(T x) { std::sqrt(x); } || requires(T x) { ::fabs(x); } || requires(T x) { std::pow(x, x); };
+concept TakenByC = requires(T x) {
+  std::sqrt(x);
+}
+|| requires(T x) {
+  ::fabs(x);
+}
+|| requires(T x) {
+  std::pow(x, x);
+};
 static_assert(TakenByC<float> && !TakenByC<F32>);
 static_assert(!std::is_convertible_v<F32, float> && !std::is_convertible_v<novaphy::I32, int>);
 
 }  // namespace
 
 TEST_CASE("a formula that names no function of ours gives the same bits in both forms") {
-  CHECK(static_cast<float>(elsewhere::apply<0>(F32(-0.5f), F32(0), novaphy::I32(0), novaphy::I32(0))) == 0.5f);
+  CHECK(static_cast<float>(elsewhere::apply<0>(F32(-0.5f), F32(0), novaphy::I32(0), novaphy::I32(0))) ==
+        0.5f);
   expect_each(std::make_integer_sequence<int, elsewhere::kExpressions>());
 }
 

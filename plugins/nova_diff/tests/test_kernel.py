@@ -235,6 +235,15 @@ def test_elementary_functions_have_the_gradients_of_their_twins():
     assert close(ty.grad.numpy(), differences(lambda v: twin(x, v), y), 1e-5)
 
 
+@pytest.mark.parametrize("n", [3, np.int64(3), np.array(3), np.array(3, np.uint8)])
+def test_a_loop_takes_every_integer(n):
+    @nova.kernel
+    def power(a: nova.rows[float]):
+        return nova.loop(n, lambda k, x: x * a, a)
+
+    assert power([2.0]).numpy() == [16.0]
+
+
 def test_a_loop_is_traced_as_often_as_it_runs():
     @nova.kernel
     def newton_root(a: nova.rows[float]):

@@ -60,6 +60,11 @@ LINES = {
                                                      "both tables",
     "b = nova.total(0.0); b += a": "nova.total is added to inside 'for s in nova.domain(...):'",
     "b = nova.total(0.0).value": "the value of a nova.total is known after the domain loop",
+    "nova.loop(3.0, lambda k, c: c * a, a)": "nova.loop: n is 3.0; give how often the body runs, an integer that is known "
+                                             "now",
+    "nova.loop(np.array([3]), lambda k, c: c * a, a)": "nova.loop: n is array([3]); give how often the body runs, an integer "
+                                                       "that is known now",
+    "nova.loop(2**70, lambda k, c: c * a, a)": "nova.loop: n is 1180591620717411303424; no kernel holds so many operations",
     "b = a ** 9": "x ** n takes n from 0 to 8 and becomes products, not 9; use nova.pow",
 }
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """novaphy.diff.Rollout with wrong arguments, and with callbacks that give something else the second time."""
+import pickle
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,15 @@ def test_what_is_no_solver_is_told():
     with pytest.raises(TypeError) as raised:
         ndiff.Rollout(None, None, None, 0.01, 3)
     assert str(raised.value) == "Rollout: solver is a NoneType; give a solver such as DiffSemiImplicitSolver"
+
+
+def test_a_start_of_another_model_is_refused_whatever_its_sizes(model):
+    roll = rollout(model, loss=lambda s: nova.sum(nova.Tensor(s.particle_q)))
+    with pytest.raises(ValueError) as raised:
+        roll(model.clone().state())
+    assert str(raised.value) == ("novaphy.diff.Rollout: the start, state #0, was made by another model; take it from state() "
+                                 "of the solver's model")
+    assert roll(model.state().clone()).item() == roll(pickle.loads(pickle.dumps(model.state()))).item()
 
 
 def test_a_budget_of_any_size_is_taken(model):

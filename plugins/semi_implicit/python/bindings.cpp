@@ -37,7 +37,8 @@ NOVAPHY_PYTHON_MODULE(_novaphy_semi_implicit, m) {
       m, "SolverSemiImplicit",
       "Semi-implicit Euler for particles under gravity, external forces and contact with shapes. Raises "
       "UnsupportedFeatureError for a model that holds anything else to step. A step may be done in place. "
-      "forces: names of forces that plugins publish, added in this order after the solver's own; their parameters are "
+      "forces: names of forces that plugins publish, added in this order after the solver's own; their "
+      "parameters are "
       "arrays of the model. PluginNotAvailableError for a name that there is not.");
   solver.attr("__module__") = "novaphy.solvers";
   solver.def(py::init(&make_solver), py::arg("model"), py::kw_only(), py::arg("angular_damping") = 0.05,

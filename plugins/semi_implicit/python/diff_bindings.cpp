@@ -120,8 +120,9 @@ void bind_solver(py::module_& m) {
                DiffSolverConfig config = given.value_or(DiffSolverConfig{});
                std::optional<std::vector<std::string>> forces;
                if (given_forces) forces = python::force_names(*given_forces, "DiffSemiImplicitSolver");
-               NOVAPHY_REQUIRE(!forces || config.forces.empty() || *forces == config.forces, ErrorKind::value,
-                               "DiffSemiImplicitSolver: forces are given twice, in the config too; give them once");
+               NOVAPHY_REQUIRE(
+                   !forces || config.forces.empty() || *forces == config.forces, ErrorKind::value,
+                   "DiffSemiImplicitSolver: forces are given twice, in the config too; give them once");
                if (forces) config.forces = std::move(*forces);
                return std::make_shared<DiffSemiImplicitSolver>(std::move(model), config);
              }),

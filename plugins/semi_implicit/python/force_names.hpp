@@ -15,7 +15,8 @@ class GivenForces : public py::object {
   PYBIND11_OBJECT_DEFAULT(GivenForces, py::object, PyObject_Type)
 };
 
-/// Throws Error(type) for a str, for what has no order (a set, a dict, an iterator) and for a name that is no str.
+/// Throws Error(type) for a str, for what has no order (a set, a dict, an iterator) and for a name that is no
+/// str.
 inline std::vector<std::string> force_names(const py::object& given, const char* who) {
   NOVAPHY_REQUIRE(!py::isinstance<py::str>(given), ErrorKind::type, who, ": forces is the str ",
                   std::string(py::repr(given)), "; give a list of names, forces=[",

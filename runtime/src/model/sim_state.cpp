@@ -58,6 +58,10 @@ std::shared_ptr<SimState> SimState::clone() const {
   return out;
 }
 
+bool SimState::is_of_another_model(const Model& model) const noexcept {
+  return states_made_ && states_made_ != model.states_made_;
+}
+
 void SimState::check_finite() const {
   visit([&](const ArrayInfo& info, const DeviceArray& array) {
     if (array.dtype() != DType::f32) return;

@@ -88,8 +88,8 @@ class NOVAPHY_API IForce {
   virtual std::span<const std::byte> program() const noexcept = 0;
 };
 
-/// One row of a force in its forward form. Inputs by their place in the description; throws Error(index) for one
-/// that there is not, Error(shape_mismatch) for one that is read as another type.
+/// One row of a force in its forward form. Inputs by their place in the description; throws Error(index) for
+/// one that there is not, Error(shape_mismatch) for one that is read as another type.
 class ForceRow {
  public:
   using Scalar = F32;

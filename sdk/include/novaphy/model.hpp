@@ -107,6 +107,7 @@ class NOVAPHY_API Model : public ArraySet, public std::enable_shared_from_this<M
 
  private:
   friend class ModelBuilder;
+  friend class SimState;
   std::shared_ptr<int> states_made_ = std::make_shared<int>(0);  // shared with the states, whose clones are numbered too
 };
 
@@ -129,6 +130,8 @@ class NOVAPHY_API SimState : public ArraySet {
   /// Copies all arrays of `other`; same counts. Throws Error(shape_mismatch).
   void assign(const SimState& other);
   std::shared_ptr<SimState> clone() const;
+  /// Whether another model than this one made the state, or that of which it is a clone. Pickled states know none: false.
+  bool is_of_another_model(const Model& model) const noexcept;
   /// Throws Error naming the first array, row and value that is not finite.
   void check_finite() const;
 

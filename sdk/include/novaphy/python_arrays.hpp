@@ -5,6 +5,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -286,10 +287,10 @@ inline py::array as_array(const py::handle& value, const std::string& wanted) {
 }  // namespace detail
 
 /// A packed NumPy array of the wanted type from anything array-like (lists, any number type, strided views,
-/// DLPack). Values are converted, bits never reinterpreted. TypeError and ShapeMismatchError name the
+/// DLPack). Values are converted, bits never reinterpreted. A number does for an array of one element. TypeError and ShapeMismatchError name the
 /// argument, and type and shape wanted and given.
 inline py::array convert_array(const py::handle& value, const ArrayWant& want) {
-  const py::array given = detail::as_array(value, detail::wanted(want));
+  py::array given = detail::as_array(value, detail::wanted(want));
   std::vector<std::int64_t> shape(given.shape(), given.shape() + given.ndim());
   const std::string got = text(std::string(py::str(given.dtype())), " of shape ", detail::shape_text(shape));
   const char kind = given.dtype().kind();
@@ -307,6 +308,10 @@ inline py::array convert_array(const py::handle& value, const ArrayWant& want) {
     rows[0] = 0;
     return py::array(numpy_dtype(want.dtype), rows);
   }
+  // a number stands for the only element
+  const bool one = std::ranges::all_of(want.shape, [](std::int64_t extent) { return extent == 1; });
+  if (!fits && shape.empty() && one)
+    return convert_array(given.reshape(std::vector<py::ssize_t>(want.shape.begin(), want.shape.end())), want);
   NOVAPHY_REQUIRE(fits, ErrorKind::shape_mismatch, detail::wanted(want), ", got ", got);
   if (want.dtype != DType::f32) return detail::integers_in_range(given, want);
   if (kind == 'f' && given.itemsize() >= 8) return detail::floats_from_doubles(given, want);

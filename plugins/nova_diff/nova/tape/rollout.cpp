@@ -195,6 +195,9 @@ std::optional<Tensor> Rollout::Run::roll(RolloutStates::State start) {
       "novaphy.diff.Rollout: a tape records on this thread, and a rollout has a tape of its own; call "
       "backward of the rollout outside of it, or step the solver inside");
   novaphy::refuse_in_capture("novaphy.diff.Rollout");
+  NOVAPHY_REQUIRE(!start->is_of_another_model(states.model()), ErrorKind::value,
+                  "novaphy.diff.Rollout: the start, state #", start->index,
+                  ", was made by another model; take it from state() of the solver's model");
   abandon();
   (void)plan();
   states.begin(std::move(start));

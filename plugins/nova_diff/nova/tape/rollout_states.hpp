@@ -21,6 +21,7 @@ class RolloutStates {
   void give_back(State state) { free_.push_back(std::move(state)); }
   /// Begins with this start, and nothing else.
   void begin(State start);
+  const novaphy::Model& model() const noexcept { return *model_; }
   void hold(std::size_t step, State state) { held_[step] = std::move(state); }
   const State& at(std::size_t step) const { return held_.at(step); }
   /// Frees those from `step` on, but for the start; the one in `last` is set aside.
