@@ -32,15 +32,17 @@ struct PluginChecks {
 
 /// The manifest that an argument means: a manifest, a plugin's folder, or nothing for a name.
 std::string manifest_argument(const std::string& argument) {
-  const bool is_path = argument.find('/') != std::string::npos || argument.ends_with(kManifestSuffix) || argument == "." ||
-                       argument == "..";
+  const bool is_path = argument.find('/') != std::string::npos || argument.ends_with(kManifestSuffix) ||
+                       argument == "." || argument == "..";
   if (!is_path) return {};
   std::error_code error;
   fs::path path = fs::canonical(argument, error);
-  if (error) throw Exit{kUsage, argument + ": " + error.message() + "; give a plugin's name, folder or manifest"};
+  if (error)
+    throw Exit{kUsage, argument + ": " + error.message() + "; give a plugin's name, folder or manifest"};
   if (fs::is_directory(path, error)) path /= path.filename().string() + kManifestSuffix;
   if (!fs::is_regular_file(path, error) || !path.string().ends_with(kManifestSuffix))
-    throw Exit{kUsage, path.string() + " is no manifest; give a plugin's name, its folder, or its NAME" + kManifestSuffix};
+    throw Exit{kUsage, path.string() + " is no manifest; give a plugin's name, its folder, or its NAME" +
+                           kManifestSuffix};
   return path.string();
 }
 
@@ -71,7 +73,8 @@ CheckedPlugin find_plugin(const std::string& argument, Common common) {
 }
 
 bool wanted(const CheckOptions& options, const std::string& id) {
-  return options.only.empty() || std::find(options.only.begin(), options.only.end(), id) != options.only.end();
+  return options.only.empty() ||
+         std::find(options.only.begin(), options.only.end(), id) != options.only.end();
 }
 
 PluginChecks run_checks(const Common& common, const CheckOptions& options, const CheckedPlugin& plugin,
@@ -96,8 +99,8 @@ PluginChecks run_checks(const Common& common, const CheckOptions& options, const
 
 void print_check(std::size_t number, const CheckedOne& one, const Colours& colours) {
   const bool failed = one.outcome.verdict == Verdict::failed;
-  std::cout << (failed ? colours.bad("not ok") : colours.good("ok")) << " " << number << " - " << one.check.id << " "
-            << one.check.title;
+  std::cout << (failed ? colours.bad("not ok") : colours.good("ok")) << " " << number << " - " << one.check.id
+            << " " << one.check.title;
   if (one.outcome.verdict == Verdict::skipped) {
     std::cout << " # SKIP " << one.outcome.text << std::endl;
     return;
@@ -119,8 +122,11 @@ json to_json(const PluginChecks& done) {
                       {"title", one.check.title},
                       {"state", verdict_name(one.outcome.verdict)},
                       {"text", one.outcome.text}});
-  return {{"plugin", done.plugin.name}, {"version", done.plugin.version}, {"path", done.plugin.path},
-          {"passed", done.passed()},    {"checks", checks}};
+  return {{"plugin", done.plugin.name},
+          {"version", done.plugin.version},
+          {"path", done.plugin.path},
+          {"passed", done.passed()},
+          {"checks", checks}};
 }
 
 void check_ids(const CheckOptions& options) {
@@ -135,8 +141,9 @@ void check_ids(const CheckOptions& options) {
 std::string time_limit_fault(const std::string& text) {
   double value = 0.0;
   const bool is_number = CLI::detail::lexical_cast(text, value);
-  return is_number && value > 0.0 && value <= 3600.0 ? std::string()
-                                                     : "is '" + text + "'; give seconds above 0, at most 3600";
+  return is_number && value > 0.0 && value <= 3600.0
+             ? std::string()
+             : "is '" + text + "'; give seconds above 0, at most 3600";
 }
 
 int check_plugins(const CheckOptions& options, const Common& common) {
@@ -149,8 +156,8 @@ int check_plugins(const CheckOptions& options, const Common& common) {
   if (!common.json) std::cout << "TAP version 14" << std::endl;
   for (const CheckedPlugin& plugin : plugins) {
     if (!common.json)
-      std::cout << "# " << plugin.name << " " << plugin.version << (plugin.version.empty() ? "" : " ") << plugin.path
-                << std::endl;
+      std::cout << "# " << plugin.name << " " << plugin.version << (plugin.version.empty() ? "" : " ")
+                << plugin.path << std::endl;
     const PluginChecks done = run_checks(common, options, plugin, [&](const CheckedOne& one) {
       ++number;
       failed += one.outcome.verdict == Verdict::failed ? 1 : 0;
@@ -162,7 +169,8 @@ int check_plugins(const CheckOptions& options, const Common& common) {
     std::cout << printed({{"version", Runtime::version()}, {"passed", failed == 0}, {"plugins", document}});
   else
     std::cout << "1.." << number << "\n# "
-              << (failed == 0 ? "all checks passed" : std::to_string(failed) + " of " + std::to_string(number) + " failed")
+              << (failed == 0 ? "all checks passed"
+                              : std::to_string(failed) + " of " + std::to_string(number) + " failed")
               << std::endl;
   return failed == 0 ? kOk : kCheckFailed;
 }
@@ -178,8 +186,10 @@ Action add_check(CLI::App& app, const Common& common) {
       ->type_name("PLUGIN");
   verb->add_option("--only", options->only, "Only these checks: C02,C03")
       ->allow_extra_args(false)
-      ->delimiter(',')->type_name("CHECKS");
-  verb->add_option("--python", options->python, "The interpreter for C10; else NOVAPHY_PYTHON, or python3 on PATH")
+      ->delimiter(',')
+      ->type_name("CHECKS");
+  verb->add_option("--python", options->python,
+                   "The interpreter for C10; else NOVAPHY_PYTHON, or python3 on PATH")
       ->type_name("FILE");
   verb->add_option("--load-limit", options->load_limit, "Seconds that loading may take")
       ->check(time_limit_fault)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conformance checks C01 to C11 of a plugin. The parent runs each of them for each module in a child, which
-// may crash, exit or hang.
+// The conformance checks C01 to C11 of a plugin. The parent runs each of them for each module in a child,
+// which may crash, exit or hang.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,8 @@ enum class Verdict { ok, failed, skipped };
 /// What came of one check, for a plugin or for one of its modules.
 struct Outcome {
   Verdict verdict = Verdict::ok;
-  std::string text;  ///< what is wrong and what to do, or why it was skipped; several lines for several findings
+  /// What is wrong and what to do, or why it was skipped; several lines for several findings.
+  std::string text;
 
   static Outcome failure(std::string text) { return {Verdict::failed, std::move(text)}; }
   static Outcome skip(std::string text) { return {Verdict::skipped, std::move(text)}; }
@@ -81,18 +82,19 @@ struct StepContext {
   std::string module;
   double load_limit;
 };
-Outcome check_manifest(const StepContext& step);                 // C01
-Outcome check_library(const StepContext& step);                  // C02
-Outcome check_needs(const StepContext& step);                    // C03
-Outcome check_entry(const StepContext& step);                    // C04
-Outcome check_other_hosts(const StepContext& step);              // C05
-Outcome check_leftovers(const StepContext& step);                // C06
-Outcome check_published(const StepContext& step);                // C07
-Outcome check_objects(const StepContext& step);                  // C08
-Outcome check_missing_requirements(const StepContext& step);     // C09
-Outcome check_load_time(const StepContext& step);                // C11
+Outcome check_manifest(const StepContext& step);              // C01
+Outcome check_library(const StepContext& step);               // C02
+Outcome check_needs(const StepContext& step);                 // C03
+Outcome check_entry(const StepContext& step);                 // C04
+Outcome check_other_hosts(const StepContext& step);           // C05
+Outcome check_leftovers(const StepContext& step);             // C06
+Outcome check_published(const StepContext& step);             // C07
+Outcome check_objects(const StepContext& step);               // C08
+Outcome check_missing_requirements(const StepContext& step);  // C09
+Outcome check_load_time(const StepContext& step);             // C11
 
-/// The runtime of a check, planned: nothing is loaded, and what dies here is not remembered against the plugin.
+/// The runtime of a check, planned: nothing is loaded, and what dies here is not remembered against the
+/// plugin.
 Runtime& plan_for_check(const StepContext& step);
 
 /// A wrong module, or one that is not to be loaded here: thrown by the helpers below.
@@ -103,8 +105,8 @@ struct Stop {
 /// The row of the module under check in a runtime that was started for it. Throws Stop when the module is not
 /// built because something that it requires is missing (skipped), or cannot load (failed).
 ReportRow row_to_load(const StepContext& step, Runtime& runtime);
-/// Loads the module. Throws Stop: failed with the loader's line, or skipped when this machine lacks what it needs.
-/// `is_np312_fine`: a module that published other things than it declares counts as loaded.
+/// Loads the module. Throws Stop: failed with the loader's line, or skipped when this machine lacks what it
+/// needs. `is_np312_fine`: a module that published other things than it declares counts as loaded.
 void load_module(const StepContext& step, Runtime& runtime, bool is_np312_fine = true);
 /// The manifest's entry of a module, {} when nobody knows it.
 nlohmann::json module_manifest(const Runtime& runtime, const std::string& module);

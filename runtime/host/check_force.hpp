@@ -8,8 +8,8 @@
 
 namespace novaphy::host {
 
-/// What is wrong with a force, empty when nothing is: numbers that are not finite, and where Nova is there a program
-/// that gives other bits than evaluate().
+/// What is wrong with a force, empty when nothing is: numbers that are not finite, and where Nova is there a
+/// program that gives other bits than evaluate().
 std::string try_force(IForce& force);
 
 }  // namespace novaphy::host

@@ -8,7 +8,7 @@
 
 #include "check.hpp"
 #include "novaphy/abi.h"
-#include "platform/host/elf_file.hpp"
+#include "platform/elf_file.hpp"
 
 namespace novaphy::host {
 namespace {
@@ -37,7 +37,9 @@ platform::ElfFile read_library(const ReportRow& row) {
   try {
     return platform::read_elf(row.library);
   } catch (const platform::ElfError& wrong) {
-    throw Stop{Outcome::failure(name + " " + wrong.text + "; build the plugin on and for this machine")};
+    const std::string remedy =
+        wrong.remedy.empty() ? "build the plugin on and for this machine" : wrong.remedy;
+    throw Stop{Outcome::failure(name + " " + wrong.text + "; " + remedy)};
   }
 }
 
@@ -54,7 +56,8 @@ ReportRow row_to_read(const StepContext& step, const Runtime& runtime) {
   throw Stop{Outcome::failure("the manifest has no module of this name any more")};
 }
 
-/// The outermost namespace of a mangled name: "novaphy" of "_ZN7novaphy4nova6TensorC1Ev"; empty for a name without.
+/// The outermost namespace of a mangled name: "novaphy" of "_ZN7novaphy4nova6TensorC1Ev"; empty for a name
+/// without.
 std::string outer_namespace(const std::string& mangled) {
   static const std::regex pattern(R"(^_Z(?:T[VIST]|GV|Th?n?\d+_|Tv\d+_n?\d+_)?N[rVK]*[RO]?(\d+))");
   std::smatch match;
@@ -85,12 +88,15 @@ Outcome check_library(const StepContext& step) {
   bool has_entry = false;
   for (const platform::ElfExport& symbol : library.exports) {
     if (symbol.name == NOVAPHY_PLUGIN_ENTRY) has_entry = true;
-    if (symbol.is_weak || symbol.name == NOVAPHY_PLUGIN_ENTRY || !outer_namespace(symbol.name).empty()) continue;
-    add_line(findings, "exports '" + symbol.name + "', which another library may export too; hide it (static, or " +
+    if (symbol.is_weak || symbol.name == NOVAPHY_PLUGIN_ENTRY || !outer_namespace(symbol.name).empty())
+      continue;
+    add_line(findings, "exports '" + symbol.name +
+                           "', which another library may export too; hide it (static, or " +
                            "-fvisibility=hidden), or put it into a namespace");
   }
   if (!has_entry)
-    add_line(findings, "NP303 does not export " NOVAPHY_PLUGIN_ENTRY "; use NOVAPHY_PLUGIN(...) in one source file");
+    add_line(findings,
+             "NP303 does not export " NOVAPHY_PLUGIN_ENTRY "; use NOVAPHY_PLUGIN(...) in one source file");
   return outcome_of(std::move(findings));
 }
 
@@ -109,12 +115,15 @@ Outcome check_needs(const StepContext& step) {
 
   std::string findings;
   for (const std::string& name : library.needed)
-    if (!std::regex_match(name, kSystemLibrary) && !std::regex_match(name, kRuntimeLibrary) && !allowed.contains(name))
-      add_line(findings, "needs " + name + ", which is neither the system's nor the runtime's nor a module that it " +
+    if (!std::regex_match(name, kSystemLibrary) && !std::regex_match(name, kRuntimeLibrary) &&
+        !allowed.contains(name))
+      add_line(findings, "needs " + name +
+                             ", which is neither the system's nor the runtime's nor a module that it " +
                              "requires; link it statically, or list it in the manifest's x-needs");
   for (const std::string& path : library.search_paths)
     if (!path.empty() && !path.starts_with("$ORIGIN") && !path.starts_with("${ORIGIN}"))
-      add_line(findings, "searches " + path + " for libraries, which lies elsewhere on another machine; use $ORIGIN");
+      add_line(findings,
+               "searches " + path + " for libraries, which lies elsewhere on another machine; use $ORIGIN");
   return outcome_of(std::move(findings));
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include "novaphy/abi.h"
 #include "novaphy/plugin.hpp"
 #include "novaphy/task_pool.hpp"
+#include "platform/host/own_process.hpp"
 #include "platform/shared_library.hpp"
 #include "platform/threads.hpp"
 
@@ -36,12 +36,24 @@ const novaphy_plugin* descriptor_of(const fs::path& library) {
 class OwnHost {
  public:
   OwnHost(Runtime& runtime, const ReportRow& row, std::uint32_t abi_major)
-      : runtime_(runtime), config_(runtime.config_json(row.plugin)), folder_(fs::path(row.path).parent_path()) {
+      : runtime_(runtime),
+        config_(runtime.config_json(row.plugin)),
+        folder_(fs::path(row.path).parent_path()) {
     std::fill(std::begin(future_.more), std::end(future_.more), 0xA5);
-    future_.host = {sizeof(Future), abi_major, NOVAPHY_ABI_MINOR + 7, 0, this, &OwnHost::log, &OwnHost::publish,
-                    &OwnHost::find, &OwnHost::config_json, &OwnHost::plugin_dir};
+    future_.host = {sizeof(Future),
+                    abi_major,
+                    NOVAPHY_ABI_MINOR + 7,
+                    0,
+                    this,
+                    &OwnHost::log,
+                    &OwnHost::publish,
+                    &OwnHost::find,
+                    &OwnHost::config_json,
+                    &OwnHost::plugin_dir};
   }
-  void hide(const std::string& interface_id, const std::string& name) { hidden_.push_back(interface_id + " " + name); }
+  void hide(const std::string& interface_id, const std::string& name) {
+    hidden_.push_back(interface_id + " " + name);
+  }
   const novaphy_host* host() const { return &future_.host; }
   int published() const { return published_; }
 
@@ -60,7 +72,8 @@ class OwnHost {
     OwnHost& host = self(ctx);
     const std::string key = std::string(interface_id) + " " + name;
     if (std::find(host.hidden_.begin(), host.hidden_.end(), key) != host.hidden_.end()) {
-      plugin_detail::fill(error, NOVAPHY_E_NOT_FOUND, ("no " + key + ": hidden by novaphy-host check").c_str());
+      plugin_detail::fill(error, NOVAPHY_E_NOT_FOUND,
+                          ("no " + key + ": hidden by novaphy-host check").c_str());
       return nullptr;
     }
     try {
@@ -99,21 +112,6 @@ Answer call(decltype(novaphy_plugin::load) function, const OwnHost& host) {
   }
 }
 
-/// Files that this process holds open for writing, apart from its streams, pipes and devices.
-std::vector<std::string> files_open_for_writing() {
-  std::vector<std::string> out;
-  std::error_code error;
-  for (fs::directory_iterator at("/proc/self/fd", error), end; !error && at != end; at.increment(error)) {
-    const fs::path target = fs::read_symlink(at->path(), error);
-    std::ifstream info("/proc/self/fdinfo/" + at->path().filename().string());
-    for (std::string word; info >> word;)
-      if (unsigned long flags = 0; word == "flags:" && info >> std::oct >> flags && (flags & 3) != 0 &&
-                                   fs::is_regular_file(target, error))
-        out.push_back(target);
-  }
-  return out;
-}
-
 bool is_below(const fs::path& path, const char* variable) {
   const char* folder = std::getenv(variable);
   return folder != nullptr && path.string().starts_with(std::string(folder) + "/");
@@ -127,7 +125,8 @@ Outcome check_entry(const StepContext& step) {
   load_module(step, runtime);
   const novaphy_plugin* first = descriptor_of(row.library);
   if (first != descriptor_of(row.library))
-    return Outcome::failure("its " NOVAPHY_PLUGIN_ENTRY " returned two different descriptors; return the address of " +
+    return Outcome::failure("its " NOVAPHY_PLUGIN_ENTRY
+                            " returned two different descriptors; return the address of " +
                             std::string("one static object each time"));
   return {};
 }
@@ -154,7 +153,8 @@ Outcome check_other_hosts(const StepContext& step) {
   if (plugin->unload == nullptr) return {};
   const Answer unloaded = call(plugin->unload, larger);
   if (unloaded.status != NOVAPHY_OK)
-    return Outcome::failure("under a host whose struct is larger than today's its unload failed: " + unloaded.message);
+    return Outcome::failure("under a host whose struct is larger than today's its unload failed: " +
+                            unloaded.message);
   return {};
 }
 
@@ -188,7 +188,8 @@ Outcome check_missing_requirements(const StepContext& step) {
     for (const json& item : module_manifest(runtime, name).value("provides", json::array()))
       host.hide(item.value("interface", ""), item.value("name", ""));
   const Answer answer = call(descriptor_of(row.library)->load, host);
-  if (answer.status == NOVAPHY_OK || answer.status == NOVAPHY_UNAVAILABLE) return {};  // it finds them later, or never
+  if (answer.status == NOVAPHY_OK || answer.status == NOVAPHY_UNAVAILABLE)
+    return {};  // it finds them later, or never
   if (answer.message.empty())
     return Outcome::failure("when what it requires is not found its load returns status " +
                             std::to_string(answer.status) + " without a message; say what is missing");
@@ -200,7 +201,8 @@ Outcome check_load_time(const StepContext& step) {
   row_to_load(step, runtime);
   load_requirements(runtime, step.module);
   if (const char* home = std::getenv("HOME"); home != nullptr) fs::current_path(home);
-  const std::vector<std::string> inherited = files_open_for_writing();  // whoever started the check may leave some open
+  const std::vector<std::string> inherited =
+      platform::files_open_for_writing();  // whoever started the check may leave some open
   const auto begin = std::chrono::steady_clock::now();
   load_module(step, runtime);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -210,7 +212,7 @@ Outcome check_load_time(const StepContext& step) {
          << " s; do long work at the first use";
     return Outcome::failure(text.str());
   }
-  for (const std::string& file : files_open_for_writing()) {
+  for (const std::string& file : platform::files_open_for_writing()) {
     if (std::find(inherited.begin(), inherited.end(), file) != inherited.end()) continue;
     if (!is_below(file, "XDG_CACHE_HOME") && !is_below(file, "XDG_STATE_HOME"))
       return Outcome::failure("it holds " + file +

@@ -88,9 +88,8 @@ std::string try_solver(ISolverFactory& factory) {
     }
     std::swap(now, next);
   }
-  const std::string unknown =
-      refusal_missing("an option that it does not have, {\"no_such_option\": 1},",
-                      [&] { factory.create(model, R"({"no_such_option": 1})"); });
+  const std::string unknown = refusal_missing("an option that it does not have, {\"no_such_option\": 1},",
+                                              [&] { factory.create(model, R"({"no_such_option": 1})"); });
   if (!unknown.empty()) return unknown;
   return refusal_missing("options that are not JSON, '{',", [&] { factory.create(model, "{"); });
 }
@@ -123,7 +122,8 @@ struct KnownInterface {
 const std::map<std::string, KnownInterface>& known_interfaces() {
   static const std::map<std::string, KnownInterface> all = {
       {ISolverFactory::kId,
-       {&typeid(ISolverFactory), [](void* object) { return try_solver(*static_cast<ISolverFactory*>(object)); }}},
+       {&typeid(ISolverFactory),
+        [](void* object) { return try_solver(*static_cast<ISolverFactory*>(object)); }}},
       {ICollisionPipelineFactory::kId,
        {&typeid(ICollisionPipelineFactory),
         [](void* object) { return try_collision(*static_cast<ICollisionPipelineFactory*>(object)); }}},
@@ -151,7 +151,8 @@ Outcome check_published(const StepContext& step) {
   std::string findings;
   for (const Item& item : provided(runtime, step.module)) {
     const auto known = known_interfaces().find(item.interface_id);
-    if (known == known_interfaces().end()) continue;  // an interface of somebody else: only its user knows its type
+    if (known == known_interfaces().end())
+      continue;  // an interface of somebody else: only its user knows its type
     const std::string other = why_not_a(*known->second.type, runtime.find(item.interface_id, item.name));
     if (!other.empty()) add_finding(findings, item, "the published object is " + other);
   }

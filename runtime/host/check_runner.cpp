@@ -66,9 +66,10 @@ Outcome from_child(const platform::ChildResult& result, const std::string& id) {
   const bool is_clean = result.completion && result.exit_code == 0;
   if (!is_clean) {
     const bool at_exit = result.completion.has_value();
-    std::string text = std::string(at_exit ? "the process, when it ended after the check, " : "the process ") +
-                       result.ending();
-    if (!result.errors.empty()) text += "; it said: " + shortened(result.errors);
+    std::string text =
+        std::string(at_exit ? "the process, when it ended after the check, " : "the process ") +
+        result.ending();
+    if (const std::string words = result.last_words(); !words.empty()) text += "; it said: " + words;
     return Outcome::failure(std::move(text));
   }
   const json said = json::parse(*result.completion, nullptr, false);
@@ -115,7 +116,8 @@ platform::ChildResult CheckRunner::run_step(const std::string& id, const std::st
   common.plugins = {plugin_.name};
   if (id == "C08" && !plugin_.nova.empty()) common.plugins.push_back(plugin_.nova);
   platform::ChildCommand command = own_command(common);
-  for (const std::string& argument : {std::string("check-step"), id, module, std::to_string(options_.load_limit)})
+  for (const std::string& argument :
+       {std::string("check-step"), id, module, std::to_string(options_.load_limit)})
     command.arguments.push_back(argument);
   command.limit = Milliseconds(
       static_cast<long>(1e3 * options_.load_limit * (id == "C08" ? kPatienceForWork : kPatience)));

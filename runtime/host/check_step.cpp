@@ -22,9 +22,9 @@ struct StepArguments {
 
 Outcome run_named(const std::string& id, const StepContext& step) {
   static const std::map<std::string, Outcome (*)(const StepContext&)> checks = {
-      {"C01", check_manifest},   {"C02", check_library},    {"C03", check_needs},
-      {"C04", check_entry},      {"C05", check_other_hosts}, {"C06", check_leftovers},
-      {"C07", check_published},  {"C08", check_objects},    {"C09", check_missing_requirements},
+      {"C01", check_manifest},  {"C02", check_library},     {"C03", check_needs},
+      {"C04", check_entry},     {"C05", check_other_hosts}, {"C06", check_leftovers},
+      {"C07", check_published}, {"C08", check_objects},     {"C09", check_missing_requirements},
       {"C11", check_load_time}};
   try {
     return checks.at(id)(step);
@@ -37,8 +37,8 @@ Outcome run_named(const std::string& id, const StepContext& step) {
   }
 }
 
-/// The line of the first problem without the manifest's path, which stands above all checks. What differs between
-/// declared and published is C07's to tell.
+/// The line of the first problem without the manifest's path, which stands above all checks. What differs
+/// between declared and published is C07's to tell.
 std::string own_line(const ReportRow& row) {
   const auto from_load = [](const PluginProblem& problem) { return problem.code != "NP312"; };
   const auto at = std::find_if(row.problems.begin(), row.problems.end(), from_load);
@@ -65,7 +65,8 @@ Runtime& plan_for_check(const StepContext& step) {
   RuntimeOptions options = runtime_options(step.common);
   options.plan_only = true;
   options.journal = false;
-  if (step.module.empty()) options.enable.reset();  // a manifest that is refused has no name that could be enabled
+  if (step.module.empty())
+    options.enable.reset();  // a manifest that is refused has no name that could be enabled
   return Runtime::start(std::move(options));
 }
 
@@ -88,7 +89,8 @@ void load_module(const StepContext& step, Runtime& runtime, bool is_np312_fine) 
     if (row.state == PluginState::unavailable) throw Stop{Outcome::skip(row.reason)};
     const PluginProblem* difference = published_difference(row);
     if (difference != nullptr && is_np312_fine) return;
-    throw Stop{Outcome::failure(difference != nullptr ? difference->code + " " + difference->text : own_line(row))};
+    throw Stop{
+        Outcome::failure(difference != nullptr ? difference->code + " " + difference->text : own_line(row))};
   }
 }
 
@@ -116,7 +118,8 @@ std::vector<std::string> required_modules(const Runtime& runtime, const std::str
 }
 
 Action add_check_step(CLI::App& app, const Common& common) {
-  CLI::App* verb = app.add_subcommand("check-step", "One check in this process; 'check' starts it")->group("");
+  CLI::App* verb =
+      app.add_subcommand("check-step", "One check in this process; 'check' starts it")->group("");
   const auto arguments = std::make_shared<StepArguments>();
   verb->add_option("ID", arguments->id)->required();
   verb->add_option("MODULE", arguments->module)->required();

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "child_command.hpp"
 
-namespace novaphy::host {
+#include "platform/host/own_process.hpp"
 
-std::filesystem::path own_path() {
-  return std::filesystem::canonical("/proc/self/exe");
-}
+namespace novaphy::host {
 
 std::vector<std::string> common_arguments(const Common& common) {
   std::vector<std::string> out;
@@ -26,7 +24,7 @@ std::vector<std::string> common_arguments(const Common& common) {
 
 platform::ChildCommand own_command(const Common& common) {
   platform::ChildCommand out;
-  out.program = own_path();
+  out.program = platform::own_program();
   out.arguments = common_arguments(common);
   return out;
 }

@@ -10,8 +10,6 @@
 
 namespace novaphy::host {
 
-/// The path of this program.
-std::filesystem::path own_path();
 /// The common flags as arguments.
 std::vector<std::string> common_arguments(const Common& common);
 /// This program with the common flags; the verb and its arguments are to be added.

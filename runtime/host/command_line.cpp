@@ -54,7 +54,8 @@ std::string not_expected(const CLI::App& app, const CLI::App* verb, const std::s
 
 void add_common(CLI::App& app, Common& common) {
   const auto group = [](CLI::Option* option) { return option->group("Flags of every verb"); };
-  group(app.add_flag("--json", common.json, "Answer in JSON on stdout: list, why, run, check, doctor and errors"));
+  group(app.add_flag("--json", common.json,
+                     "Answer in JSON on stdout: list, why, run, check, doctor and errors"));
   group(app.add_option("--config", common.config, "A novaphy.host.json")->type_name("FILE"));
   group(app.add_option("--plugins", common.plugins, "Exactly these plugins and what they require: a,b")
             ->delimiter(',')
@@ -66,12 +67,14 @@ void add_common(CLI::App& app, Common& common) {
   group(app.add_flag("--no-lazy", common.no_lazy, "Load every plugin at the start, not at its first use"));
   group(app.add_flag("--probe", common.probe,
                      "Load each plugin that does not lie beside the runtime in a process of its own first"));
-  group(app.add_option("--allow-writable", common.allow_writable, "A folder whose files others may write or own")
+  group(app.add_option("--allow-writable", common.allow_writable,
+                       "A folder whose files others may write or own")
             ->allow_extra_args(false)
             ->type_name("DIR"));
-  group(app.add_option("--log", common.log,
-                       "Lowest level of the log on stderr (trace, debug, info, warn, error, off), or of one plugin "
-                       "in it: vbd=debug; may be given again")
+  group(app.add_option(
+               "--log", common.log,
+               "Lowest level of the log on stderr (trace, debug, info, warn, error, off), or of one plugin "
+               "in it: vbd=debug; may be given again")
             ->allow_extra_args(false)
             ->type_name("LEVEL"));
 }
@@ -117,7 +120,8 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
     return not_expected(app, verb, left.front());
   std::vector<std::string> names;
   for (const CLI::App* known : visible_verbs(app)) names.push_back(known->get_name());
-  if (verb == nullptr && left.empty()) return "which verb is wanted" + known_names("", names) + see_help(app, "");
+  if (verb == nullptr && left.empty())
+    return "which verb is wanted" + known_names("", names) + see_help(app, "");
   if (verb == nullptr) return "no verb '" + left.front() + "'" + known_names(left.front(), names);
   return std::string(error.what()) + see_help(app, verb->get_name());
 }

@@ -9,8 +9,8 @@ namespace novaphy::host {
 /// Adds the flags that every verb understands.
 void add_common(CLI::App& app, Common& common);
 
-/// Sets the log's levels from --log. `is_quiet`: the verb itself prints what is wrong with the plugins. Throws
-/// Exit(kUsage) for a level that does not exist.
+/// Sets the log's levels from --log. `is_quiet`: the verb itself prints what is wrong with the plugins.
+/// Throws Exit(kUsage) for a level that does not exist.
 void set_levels(const Common& common, bool is_quiet);
 /// Gives the modules of plugins that --log names their level. Throws Exit(kUsage) for a name that is unknown.
 void set_module_levels(const Common& common, const Runtime& runtime);

@@ -72,7 +72,9 @@ std::string verbs_of(const CLI::App& app) {
 
 /// The command of bash that fills COMPREPLY.
 std::string bash_answer(Kind kind) {
-  const auto from = [](const std::string& words) { return "COMPREPLY=($(compgen -W \"" + words + "\" -- \"$cur\"))"; };
+  const auto from = [](const std::string& words) {
+    return "COMPREPLY=($(compgen -W \"" + words + "\" -- \"$cur\"))";
+  };
   switch (kind) {
     case Kind::files:
       return "COMPREPLY=($(compgen -f -- \"$cur\"))";
@@ -95,11 +97,12 @@ std::string bash_answer(Kind kind) {
 }
 
 std::string bash_script(const CLI::App& app) {
-  std::string out = "# completion of novaphy-host for bash: source this file, or put it into bash-completion's folder\n"
-                    "_novaphy_host() {\n"
-                    "  local cur=\"$2\" prev=\"$3\" verb= word\n"
-                    "  [[ $prev == = ]] && prev=\"${COMP_WORDS[COMP_CWORD-2]}\"\n"
-                    "  [[ $cur == = ]] && { cur=; prev=\"${COMP_WORDS[COMP_CWORD-1]}\"; }\n";
+  std::string out =
+      "# completion of novaphy-host for bash: source this file, or put it into bash-completion's folder\n"
+      "_novaphy_host() {\n"
+      "  local cur=\"$2\" prev=\"$3\" verb= word\n"
+      "  [[ $prev == = ]] && prev=\"${COMP_WORDS[COMP_CWORD-2]}\"\n"
+      "  [[ $cur == = ]] && { cur=; prev=\"${COMP_WORDS[COMP_CWORD-1]}\"; }\n";
   out += "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n    case \"$word\" in\n      ";
   std::string alternatives = verbs_of(app);
   for (std::size_t at = 0; (at = alternatives.find(' ', at)) != std::string::npos;) alternatives[at] = '|';
@@ -109,8 +112,8 @@ std::string bash_script(const CLI::App& app) {
   out += "  esac\n  case \"$verb\" in\n";
   const std::string common = joined(flags_of(app));
   const auto branch = [&](const std::string& verb, const std::string& flags, const std::string& answer) {
-    out += "    " + verb + ") if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"" + flags + "\" -- \"$cur\")); else " +
-           answer + "; fi ;;\n";
+    out += "    " + verb + ") if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"" + flags +
+           "\" -- \"$cur\")); else " + answer + "; fi ;;\n";
   };
   branch("\"\"", common, "COMPREPLY=($(compgen -W \"" + verbs_of(app) + "\" -- \"$cur\"))");
   for (const CLI::App* verb : visible_verbs(app))
@@ -120,7 +123,8 @@ std::string bash_script(const CLI::App& app) {
 
 /// The quoted text of a description, for zsh and fish.
 std::string quoted(std::string text) {
-  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4) text.replace(at, 1, "'\\''");
+  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 4)
+    text.replace(at, 1, "'\\''");
   return "'" + text + "'";
 }
 
@@ -147,10 +151,11 @@ std::string zsh_answer(Kind kind) {
 }
 
 std::string zsh_script(const CLI::App& app) {
-  std::string out = "#compdef novaphy-host\n"
-                    "# completion of novaphy-host for zsh: save as _novaphy-host in a folder of $fpath\n"
-                    "local verb= word\n"
-                    "for word in ${words[2,CURRENT-1]}; do\n  case $word in\n    ";
+  std::string out =
+      "#compdef novaphy-host\n"
+      "# completion of novaphy-host for zsh: save as _novaphy-host in a folder of $fpath\n"
+      "local verb= word\n"
+      "for word in ${words[2,CURRENT-1]}; do\n  case $word in\n    ";
   std::string alternatives = verbs_of(app);
   for (std::size_t at = 0; (at = alternatives.find(' ', at)) != std::string::npos;) alternatives[at] = '|';
   out += alternatives + ") verb=$word; break ;;\n  esac\ndone\ncase ${words[CURRENT-1]} in\n";
@@ -158,10 +163,11 @@ std::string zsh_script(const CLI::App& app) {
     out += "  " + valued.flag + ") " + zsh_answer(valued.kind) + "; return ;;\n";
   out += "esac\ncase $verb in\n";
   const std::string common = joined(flags_of(app));
-  out += "  '') if [[ $PREFIX == -* ]]; then compadd -- " + common + "; else compadd -- " + verbs_of(app) + "; fi ;;\n";
+  out += "  '') if [[ $PREFIX == -* ]]; then compadd -- " + common + "; else compadd -- " + verbs_of(app) +
+         "; fi ;;\n";
   for (const CLI::App* verb : visible_verbs(app))
-    out += "  " + verb->get_name() + ") if [[ $PREFIX == -* ]]; then compadd -- " + joined(flags_of(*verb)) + " " +
-           common + "; else " + zsh_answer(words_of(*verb)) + "; fi ;;\n";
+    out += "  " + verb->get_name() + ") if [[ $PREFIX == -* ]]; then compadd -- " + joined(flags_of(*verb)) +
+           " " + common + "; else " + zsh_answer(words_of(*verb)) + "; fi ;;\n";
   return out + "esac\n";
 }
 
@@ -190,13 +196,16 @@ std::string fish_answer(Kind kind) {
 void fish_flags(const CLI::App& app, const std::string& condition, std::string& out) {
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames())
-      out += "complete -c novaphy-host" + condition + " -l " + name + " -d " + quoted(option->get_description()) +
-             (option->get_items_expected_max() > 0 ? " -r" + fish_answer(kind_of(*option)) : std::string()) + "\n";
+      out += "complete -c novaphy-host" + condition + " -l " + name + " -d " +
+             quoted(option->get_description()) +
+             (option->get_items_expected_max() > 0 ? " -r" + fish_answer(kind_of(*option)) : std::string()) +
+             "\n";
 }
 
 std::string fish_script(const CLI::App& app) {
-  std::string out = "# completion of novaphy-host for fish: save as novaphy-host.fish in a completions folder\n"
-                    "complete -c novaphy-host -f\n";
+  std::string out =
+      "# completion of novaphy-host for fish: save as novaphy-host.fish in a completions folder\n"
+      "complete -c novaphy-host -f\n";
   fish_flags(app, "", out);
   for (const CLI::App* verb : visible_verbs(app)) {
     out += "complete -c novaphy-host -n __fish_use_subcommand -a " + verb->get_name() + " -d " +
@@ -212,7 +221,8 @@ std::string fish_script(const CLI::App& app) {
 }  // namespace
 
 Action add_completion(CLI::App& app, const Common&) {
-  CLI::App* verb = app.add_subcommand("completion", "A completion script: source <(novaphy-host completion bash)");
+  CLI::App* verb =
+      app.add_subcommand("completion", "A completion script: source <(novaphy-host completion bash)");
   const auto shell = std::make_shared<std::string>();
   verb->add_option("SHELL", *shell, "bash, zsh or fish")->required()->type_name("SHELL");
   return [&app, shell] {

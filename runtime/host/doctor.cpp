@@ -28,7 +28,8 @@ std::string variable(const char* name) {
   return platform::environment(name).value_or("");
 }
 
-/// The file that the system's loader finds for a library; tried in a child, since a driver may end the process.
+/// The file that the system's loader finds for a library; tried in a child, since a driver may end the
+/// process.
 json find_library(const Common& common, const std::vector<std::string>& names) {
   std::string errors;
   for (const std::string& name : names) {
@@ -38,7 +39,8 @@ json find_library(const Common& common, const std::vector<std::string>& names) {
     const json answer = json::parse(result.completion.value_or(""), nullptr, false);
     if (answer.is_object() && answer.value("error", "") == "") return {{"path", answer.value("path", "")}};
     if (!errors.empty()) errors += "; ";
-    errors += answer.is_object() ? answer.value("error", "") : name + ": the process that opened it " + result.ending();
+    errors += answer.is_object() ? answer.value("error", "")
+                                 : name + ": the process that opened it " + result.ending();
   }
   return {{"path", nullptr}, {"error", errors}};
 }
@@ -102,15 +104,18 @@ std::vector<std::string> next_steps(const json& facts) {
     const std::string state = row["state"], plugin = row["plugin"], module = row["module"];
     if (state == "rejected" || state == "failed" || state == "blocked")
       out.push_back("'" + (module.empty() ? plugin : module) + "' is " + state + ": " +
-                    row["reason"].get<std::string>() + ". 'novaphy-host why " + (module.empty() ? plugin : module) +
-                    "' shows each step, 'novaphy-host check " + plugin + "' tests the plugin.");
+                    row["reason"].get<std::string>() + ". 'novaphy-host why " +
+                    (module.empty() ? plugin : module) + "' shows each step, 'novaphy-host check " + plugin +
+                    "' tests the plugin.");
   }
   for (const json& name : facts.value("quarantined", json::array()))
     out.push_back("'" + name.get<std::string>() + "' is in quarantine: run 'novaphy-host check " +
-                  name.get<std::string>() + "', then 'novaphy-host forgive " + name.get<std::string>() + "'.");
+                  name.get<std::string>() + "', then 'novaphy-host forgive " + name.get<std::string>() +
+                  "'.");
   for (const json& folder : facts["folders"])
     if (!folder["writable"]) {
-      const std::string which = "The " + folder["purpose"].get<std::string>() + " folder ", path = folder["path"];
+      const std::string which = "The " + folder["purpose"].get<std::string>() + " folder ",
+                        path = folder["path"];
       const std::string setting = folder["purpose"] == "cache" ? "XDG_CACHE_HOME" : "XDG_STATE_HOME";
       out.push_back(path.empty() ? which + "is unknown: set HOME or " + setting + "."
                                  : which + path + " cannot be written: set " + setting +
@@ -118,7 +123,8 @@ std::vector<std::string> next_steps(const json& facts) {
     }
   if (const std::string reason = facts["python"]["reason"]; !reason.empty())
     out.push_back("Python is not usable with this NovaPhy: " + reason + ".");
-  if (out.empty()) out.push_back("Nothing is wrong here: send this text with a report, beside the command and its output.");
+  if (out.empty())
+    out.push_back("Nothing is wrong here: send this text with a report, beside the command and its output.");
   return out;
 }
 
@@ -137,17 +143,18 @@ void hide_home(json& value, const std::string& home) {
 
 json gather(const Common& common, const std::string& python_program) {
   const PythonFound python = find_python(python_program, kPythonLimit);
-  json out = {{"version", Runtime::version()},
-              {"commit", kCommit},
-              {"platform", Runtime::platform()},
-              {"compiler", std::string(NOVAPHY_FINGERPRINT_COMPILER) + " (" + __VERSION__ + ")"},
-              {"fingerprint", kCxxFingerprint},
-              {"machine", machine()},
-              {"cuda", cuda(common, python)},
-              {"display", {{"DISPLAY", variable("DISPLAY")}, {"WAYLAND_DISPLAY", variable("WAYLAND_DISPLAY")}}},
-              {"python", python_json(python)},
-              {"environment", platform::variables_with_prefix("NOVAPHY_")},
-              {"folders", folders()}};
+  json out = {
+      {"version", Runtime::version()},
+      {"commit", kCommit},
+      {"platform", Runtime::platform()},
+      {"compiler", std::string(NOVAPHY_FINGERPRINT_COMPILER) + " (" + __VERSION__ + ")"},
+      {"fingerprint", kCxxFingerprint},
+      {"machine", machine()},
+      {"cuda", cuda(common, python)},
+      {"display", {{"DISPLAY", variable("DISPLAY")}, {"WAYLAND_DISPLAY", variable("WAYLAND_DISPLAY")}}},
+      {"python", python_json(python)},
+      {"environment", platform::variables_with_prefix("NOVAPHY_")},
+      {"folders", folders()}};
   out["quarantined"] = json::array();
   for (const QuarantinedModule& item : Runtime::quarantined()) out["quarantined"].push_back(item.module);
   try {
@@ -184,10 +191,12 @@ void print_machine(const json& facts) {
   const json& machine = facts["machine"];
   line("kernel", machine["kernel"]);
   line("glibc", machine["glibc"]);
-  line("processor", machine["processor"].get<std::string>() + ", " + std::to_string(machine["cores"].get<int>()) + " cores");
+  line("processor", machine["processor"].get<std::string>() + ", " +
+                        std::to_string(machine["cores"].get<int>()) + " cores");
   line("vectors", joined_words(machine["vector_sets"]));
   const json& driver = facts["cuda"]["driver"];
-  line("CUDA driver", driver["path"].is_string() ? driver["path"].get<std::string>() : driver["error"].get<std::string>());
+  line("CUDA driver",
+       driver["path"].is_string() ? driver["path"].get<std::string>() : driver["error"].get<std::string>());
   line("NVRTC", joined_words(facts["cuda"]["nvrtc"]));
   line("display", "DISPLAY " + or_none(facts["display"]["DISPLAY"]) + ", WAYLAND_DISPLAY " +
                       or_none(facts["display"]["WAYLAND_DISPLAY"]));
@@ -201,7 +210,9 @@ void print_plugins(const json& facts) {
   std::cout << "Searched\n";
   for (const json& place : facts.value("searched", json::array())) {
     const std::size_t count = place["found"].size();
-    const std::string holds = !place["exists"] ? "does not exist" : count == 1 ? "1 plugin" : std::to_string(count) + " plugins";
+    const std::string holds = !place["exists"] ? "does not exist"
+                              : count == 1     ? "1 plugin"
+                                               : std::to_string(count) + " plugins";
     line(place["label"].get<std::string>(), place["path"].get<std::string>() + ": " + holds);
   }
   std::cout << "Plugins\n";
@@ -209,10 +220,11 @@ void print_plugins(const json& facts) {
     const std::string state = row["state"], module = row["module"], reason = row["reason"];
     const bool is_good = state == "ready" || state == "loaded";
     std::cout << "  " << (module.empty() ? row["plugin"].get<std::string>() : module) << " "
-              << row["version"].get<std::string>() << " " << (is_good ? colours.good(state) : colours.bad(state))
+              << row["version"].get<std::string>() << " "
+              << (is_good ? colours.good(state) : colours.bad(state))
               << (reason.empty() ? "" : ": " + printable(reason)) << "\n";
   }
-  for (const json& note : facts.value("notes", json::array())) 
+  for (const json& note : facts.value("notes", json::array()))
     std::cout << "  note: " << printable(note.get<std::string>()) << "\n";
   if (const json quarantined = facts.value("quarantined", json::array()); !quarantined.empty())
     std::cout << "Quarantine\n  " << joined_words(quarantined) << "\n";
@@ -237,7 +249,8 @@ void print_all(const json& facts) {
 Action add_doctor(CLI::App& app, const Common& common) {
   CLI::App* verb = app.add_subcommand("doctor", "What to send with a bug report, and what to do next");
   const auto python = std::make_shared<std::string>();
-  verb->add_option("--python", *python, "The interpreter; else NOVAPHY_PYTHON, or python3 on PATH")->type_name("FILE");
+  verb->add_option("--python", *python, "The interpreter; else NOVAPHY_PYTHON, or python3 on PATH")
+      ->type_name("FILE");
   return [&common, python] {
     const json facts = gather(common, *python);
     common.json ? void(std::cout << printed(facts)) : print_all(facts);

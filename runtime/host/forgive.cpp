@@ -18,7 +18,8 @@ std::string not_in_quarantine(const std::string& name) {
 }  // namespace
 
 Action add_forgive(CLI::App& app, const Common&) {
-  CLI::App* verb = app.add_subcommand("forgive", "Ends the quarantine of a plugin or module that killed a process");
+  CLI::App* verb =
+      app.add_subcommand("forgive", "Ends the quarantine of a plugin or module that killed a process");
   const auto name = std::make_shared<std::string>();
   verb->add_option("NAME", *name, "Plugin or module")->required()->type_name("PLUGIN");
   return [name] {

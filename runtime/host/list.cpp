@@ -48,7 +48,8 @@ void print_table(const Runtime& runtime, const std::vector<ReportRow>& rows) {
     module = std::max(module, row.module.size());
   }
   const Colours colours;
-  const auto line = [&](const auto& a, const auto& b, const auto& c, const std::string& state, const auto& e) {
+  const auto line = [&](const auto& a, const auto& b, const auto& c, const std::string& state,
+                        const auto& e) {
     const std::string padded = fmt::format("{:<12}", state);
     std::cout << fmt::format("{:<{}}  {:<{}}  {:<8} {} {}\n", a, plugin, b, module, c,
                              coloured(colours, state, padded), e);
@@ -56,7 +57,8 @@ void print_table(const Runtime& runtime, const std::vector<ReportRow>& rows) {
   line("PLUGIN", "MODULE", "VERSION", "STATE", "MANIFEST");
   for (const ReportRow& row : rows) {
     line(row.plugin, row.module, row.version, to_string(row.state), printable(row.path));
-    for (const PluginProblem& problem : row.problems) std::cout << "    " << printable(problem.line()) << "\n";
+    for (const PluginProblem& problem : row.problems)
+      std::cout << "    " << printable(problem.line()) << "\n";
     for (const std::string& note : row.notes) std::cout << "    note: " << printable(note) << "\n";
   }
   for (const std::string& note : runtime.notes()) std::cout << "note: " << printable(note) << "\n";

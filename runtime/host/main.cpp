@@ -60,7 +60,8 @@ void check_empty_values(const CLI::App& app) {
 void finish_output() {
   std::cout.flush();
   if (!std::cout || std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    throw Exit{kPluginFailed, "the output could not be written; is the disk full, or standard output closed?"};
+    throw Exit{kPluginFailed,
+               "the output could not be written; is the disk full, or standard output closed?"};
 }
 
 int run(int argc, char** argv) {
@@ -99,7 +100,8 @@ void complain(const std::string& message) {
   for (std::string line; std::getline(lines, line);) std::cerr << printable(line) << "\n";
 }
 
-/// Whether all findings about the configuration are about what the command line says: "NP404 command line: ...".
+/// Whether all findings about the configuration are about what the command line says: "NP404 command line:
+/// ...".
 bool is_about_command_line(const std::string& findings) {
   std::istringstream lines(findings);
   for (std::string line; std::getline(lines, line);)

@@ -8,10 +8,10 @@
 #include <regex>
 #include <set>
 
-#include "child_command.hpp"
 #include "novaphy/version.h"
 #include "platform/files.hpp"
 #include "platform/host/machine_facts.hpp"
+#include "platform/host/own_process.hpp"
 #include "template_text.hpp"
 #include "verbs.hpp"
 
@@ -32,7 +32,7 @@ const std::vector<std::string>& known_parts() {
 
 /// The template beside this program: in the build folder, an installation and the Python package alike.
 fs::path template_folder() {
-  const fs::path folder = own_path().parent_path().parent_path() / "share/novaphy/template";
+  const fs::path folder = platform::own_program().parent_path().parent_path() / "share/novaphy/template";
   std::error_code error;
   if (!fs::is_directory(folder, error))
     fail(ErrorKind::generic, "the template ", folder.string(), " does not exist; install NovaPhy again");
@@ -41,15 +41,20 @@ fs::path template_folder() {
 
 bool is_word_of_cpp(const std::string& name) {
   static const std::set<std::string> words = {
-      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
-      "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
-      "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double",
-      "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
-      "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or",
-      "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "return", "short", "signed",
-      "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw",
-      "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
-      "wchar_t", "while", "xor", "xor_eq"};
+      "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+      "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
+      "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
+      "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+      "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+      "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+      "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+      "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+      "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+      "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+      "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+      "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+      "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+      "xor_eq"};
   return words.contains(name);
 }
 
@@ -71,8 +76,9 @@ void check_name(const std::string& name) {
   if (!std::regex_match(name, pattern))
     throw Exit{kUsage, "NP109 command line: '" + name + "' must match [a-z][a-z0-9_]{1,31}"};
   if (const std::string by = taken_by(name); !by.empty())
-    throw Exit{kUsage, "new-plugin: '" + name + "' " + by + ", and a plugin's name is its namespace too; choose another, " +
-                           "such as 'my_" + name + "'"};
+    throw Exit{kUsage, "new-plugin: '" + name + "' " + by +
+                           ", and a plugin's name is its namespace too; choose another, " + "such as 'my_" +
+                           name + "'"};
 }
 
 /// The chosen parts; a Python extension binds the solver, so it brings one.
@@ -91,7 +97,8 @@ std::string pascal_case(const std::string& name) {
   std::string out;
   bool upper = true;
   for (const char letter : name) {
-    if (letter != '_') out += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : letter;
+    if (letter != '_')
+      out += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : letter;
     upper = letter == '_';
   }
   return out;
@@ -124,7 +131,9 @@ void write(const fs::path& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary);
   out << text;
   out.close();
-  if (!out) fail(ErrorKind::generic, "cannot write ", path.string(), "; is the folder writable and the disk not full?");
+  if (!out)
+    fail(ErrorKind::generic, "cannot write ", path.string(),
+         "; is the folder writable and the disk not full?");
 }
 
 std::size_t write_files(const fs::path& from, const fs::path& to, const TemplateValues& values) {
@@ -169,12 +178,15 @@ int make_plugin(const NewPlugin& wanted) {
 }  // namespace
 
 Action add_new_plugin(CLI::App& app, const Common&) {
-  CLI::App* verb = app.add_subcommand("new-plugin", "Writes the folder of a new plugin, ready to build, test and check");
+  CLI::App* verb =
+      app.add_subcommand("new-plugin", "Writes the folder of a new plugin, ready to build, test and check");
   const auto wanted = std::make_shared<NewPlugin>();
   verb->add_option("NAME", wanted->name, "The plugin's name, such as acme_sph: [a-z][a-z0-9_]{1,31}")
       ->required()
       ->type_name("NAME");
-  verb->add_option("DIR", wanted->folder, "Where its folder is made")->type_name("DIR")->capture_default_str();
+  verb->add_option("DIR", wanted->folder, "Where its folder is made")
+      ->type_name("DIR")
+      ->capture_default_str();
   verb->add_option("--with", wanted->parts, "Parts, separated by commas: python, solver, force, demo")
       ->delimiter(',')
       ->allow_extra_args(false)

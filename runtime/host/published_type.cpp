@@ -20,14 +20,14 @@ struct Polymorphic {
 
 std::string readable(const std::type_info& type) {
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(type.name(), nullptr, nullptr, &status),
-                                                    std::free);
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);
   return status == 0 ? text.get() : type.name();
 }
 
-/// The offsets at which `type` holds bases of type `wanted`; itself at 0. A dynamic_cast cannot answer this: it
-/// starts from a static type, which is what has to be found out. Virtual bases, whose offset stands in the object,
-/// are not followed: an interface has none.
+/// The offsets at which `type` holds bases of type `wanted`; itself at 0. A dynamic_cast cannot answer this:
+/// it starts from a static type, which is what has to be found out. Virtual bases, whose offset stands in the
+/// object, are not followed: an interface has none.
 void offsets_of(const std::type_info& wanted, const std::type_info& type, std::ptrdiff_t at,
                 std::vector<std::ptrdiff_t>& out) {
   if (type == wanted) out.push_back(at);

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "child_command.hpp"
+#include "platform/host/own_process.hpp"
 #include "platform/process.hpp"
 
 namespace novaphy::host {
@@ -14,12 +14,14 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-/// Marks the line of the answer: plugins and site hooks may print, too. A macro, so that the scripts below hold it.
+/// Marks the line of the answer: plugins and site hooks may print, too. A macro, so that the scripts below
+/// hold it.
 #define NOVAPHY_ANSWER_MARK "novaphy-host answer: "
 
 constexpr const char* kAboutItself = R"py(
 import importlib.util, json, os, platform
-answer = {"version": platform.python_version(), "package": "", "package_version": "", "reason": "", "nvrtc": []}
+answer = {"version": platform.python_version(), "package": "", "package_version": "", "reason": "",
+          "nvrtc": []}
 try:
     import novaphy
     answer["package"] = os.path.dirname(os.path.abspath(novaphy.__file__))
@@ -30,7 +32,8 @@ try:
     spec = importlib.util.find_spec("nvidia")
     for root in (spec.submodule_search_locations if spec else ()):
         for folder, _, names in os.walk(root):
-            answer["nvrtc"] += [os.path.join(folder, name) for name in names if name.startswith("libnvrtc.so")]
+            answer["nvrtc"] += [os.path.join(folder, name) for name in names
+                                if name.startswith("libnvrtc.so")]
 except Exception:
     pass
 print(")py" NOVAPHY_ANSWER_MARK R"py(" + json.dumps(answer))
@@ -68,8 +71,8 @@ if question["mode"] == "refuses":
     except ImportError as error:
         missing = getattr(error, "name", None)
         if isinstance(error, ModuleNotFoundError) and missing and (name + ".").startswith(missing + "."):
-            said(f"{name} cannot be found, neither as a file in {folder} nor as a module that can be imported; build it, "
-                 "or correct 'python' in the manifest")
+            said(f"{name} cannot be found, neither as a file in {folder} nor as a module that can be "
+                 "imported; build it, or correct 'python' in the manifest")
         reasons, at = [], error
         while at is not None:  # pybind11 raises "initialization failed" from what happened
             reasons.append(str(at))
@@ -79,8 +82,8 @@ if question["mode"] == "refuses":
         said(f"while module '{module}' is disabled the import of {name} fails without naming it: {error}; "
              "define the extension with NOVAPHY_PYTHON_MODULE")
     except BaseException as error:
-        said(f"while module '{module}' is disabled the import of {name} raises {type(error).__name__} instead of "
-             f"ImportError: {error}; define the extension with NOVAPHY_PYTHON_MODULE")
+        said(f"while module '{module}' is disabled the import of {name} raises {type(error).__name__} "
+             f"instead of ImportError: {error}; define the extension with NOVAPHY_PYTHON_MODULE")
     said(f"{name} can be imported while module '{module}' is disabled; define it with NOVAPHY_PYTHON_MODULE")
 plugins.configure(**options)
 try:
@@ -107,15 +110,16 @@ fs::path on_path(const std::string& name) {
   std::error_code error;
   for (std::string folder; std::getline(folders, folder, ':');) {
     const fs::path candidate = fs::path(folder) / name;
-    if (candidate.is_absolute() && fs::exists(candidate, error) && !fs::is_directory(candidate, error)) return candidate;
+    if (candidate.is_absolute() && fs::exists(candidate, error) && !fs::is_directory(candidate, error))
+      return candidate;
   }
   return {};
 }
 
-/// The folder that PYTHONPATH must name for the package of this program: <build>/python beside <build>/bin, or the
-/// folder that holds the package in which this program lies.
+/// The folder that PYTHONPATH must name for the package of this program: <build>/python beside <build>/bin,
+/// or the folder that holds the package in which this program lies.
 fs::path folder_of_package() {
-  const fs::path bin = own_path().parent_path();
+  const fs::path bin = platform::own_program().parent_path();
   std::error_code error;
   for (const fs::path& folder : {bin.parent_path() / "python", bin.parent_path().parent_path()})
     if (fs::exists(folder / "novaphy" / "__init__.py", error)) return folder;
@@ -123,8 +127,8 @@ fs::path folder_of_package() {
 }
 
 /// The answer of a script, or null with what went wrong in `reason`.
-json ask(const PythonFound& python, const char* script, const std::vector<std::string>& arguments, double limit,
-         std::string& reason) {
+json ask(const PythonFound& python, const char* script, const std::vector<std::string>& arguments,
+         double limit, std::string& reason) {
   platform::ChildCommand command;
   command.program = python.program;
   command.arguments = {"-c", script};
@@ -134,13 +138,11 @@ json ask(const PythonFound& python, const char* script, const std::vector<std::s
   const platform::ChildResult result = platform::run_child(command);
   const std::size_t at = result.output.rfind(NOVAPHY_ANSWER_MARK);
   if (result.exit_code == 0 && at != std::string::npos)
-    return json::parse(result.output.substr(at + std::string_view(NOVAPHY_ANSWER_MARK).size()), nullptr, false);
-  std::string last;
-  std::istringstream lines(result.errors);
-  for (std::string line; std::getline(lines, line);)
-    if (!line.empty()) last = line;
-  reason = result.start_error.empty() ? "Python " + result.ending() : "cannot be started: " + result.start_error;
-  if (!last.empty()) reason += "; it said: " + last;
+    return json::parse(result.output.substr(at + std::string_view(NOVAPHY_ANSWER_MARK).size()), nullptr,
+                       false);
+  reason =
+      result.start_error.empty() ? "Python " + result.ending() : "cannot be started: " + result.start_error;
+  if (const std::string words = result.last_words(); !words.empty()) reason += "; it said: " + words;
   return nullptr;
 }
 
@@ -148,7 +150,8 @@ json ask(const PythonFound& python, const char* script, const std::vector<std::s
 
 PythonFound find_python(const std::string& wanted, double limit) {
   PythonFound out;
-  fs::path program = wanted.empty() ? fs::path(platform::environment("NOVAPHY_PYTHON").value_or("")) : fs::path(wanted);
+  fs::path program =
+      wanted.empty() ? fs::path(platform::environment("NOVAPHY_PYTHON").value_or("")) : fs::path(wanted);
   if (program.empty()) program = on_path("python3");
   if (!program.empty() && !program.has_parent_path()) program = on_path(program.string());
   if (program.empty()) {

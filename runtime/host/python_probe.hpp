@@ -24,8 +24,8 @@ struct PythonFound {
 /// An interpreter that does not answer within `limit` seconds is one that cannot be used.
 PythonFound find_python(const std::string& wanted, double limit);
 
-/// Asks whether the extension of a module has what the manifest says ("imports") or refuses while its module is
-/// disabled ("refuses").
+/// Asks whether the extension of a module has what the manifest says ("imports") or refuses while its module
+/// is disabled ("refuses").
 Outcome ask_python_about_extension(const PythonFound& python, const nlohmann::json& question, double limit);
 
 }  // namespace novaphy::host

@@ -28,7 +28,8 @@ std::string unknown_demo(const std::string& name, const Runtime& runtime) {
   std::vector<std::string> names;
   for (const ProvidedInterface& item : runtime.list(IDemo::kId)) names.push_back(item.name);
   return "NP408 command line: no demo '" + name + "'" +
-         (names.empty() ? "; no plugin that was found provides one, see 'novaphy-host list'" : known_names(name, names));
+         (names.empty() ? "; no plugin that was found provides one, see 'novaphy-host list'"
+                        : known_names(name, names));
 }
 
 IDemo& find_demo(Runtime& runtime, const std::string& name) {
@@ -53,7 +54,8 @@ void check_required(Runtime& runtime) {
 
 /// What is wrong with a number of iterations; CLI11's own text names the largest number that there is.
 std::string iterations_fault(const std::string& text) {
-  const bool is_number = !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
+  const bool is_number =
+      !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
   return is_number ? std::string() : "is '" + text + "'; give a whole number of at least 0";
 }
 
@@ -115,8 +117,9 @@ Action add_run(CLI::App& app, const Common& common) {
   verb->add_option("--set", options->settings, "An option of the demo; may be given again")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
-  verb->add_flag("--watch", options->watch,
-                 "Start the demo again whenever a plugin's library or manifest changes, until it is interrupted");
+  verb->add_flag(
+      "--watch", options->watch,
+      "Start the demo again whenever a plugin's library or manifest changes, until it is interrupted");
   return [&common, options] { return options->watch ? watch(common) : run_demo(*options, common); };
 }
 

@@ -18,8 +18,8 @@ struct TemplateValues {
 /// The text with every @value@ replaced. Throws Error for a value that is unknown.
 std::string fill_values(const std::string& text, const TemplateValues& values);
 
-/// A whole file; nothing when a line `@file part@` says that it belongs to a part that is not wanted. Throws Error
-/// for an @if without @end.
+/// A whole file; nothing when a line `@file part@` says that it belongs to a part that is not wanted. Throws
+/// Error for an @if without @end.
 std::optional<std::string> fill_template(const std::string& text, const TemplateValues& values);
 
 /// JSON without the commas that lines left out leave before a closing bracket.

@@ -23,7 +23,8 @@ struct Common {
   std::string config;
   std::vector<std::string> log;  ///< "debug", "vbd=debug"
   std::vector<std::string> plugins, manifests, allow_writable;
-  std::vector<std::string> command;  ///< the command line: provenance of a dump, and what --watch starts again
+  /// The command line: provenance of a dump, and what --watch starts again.
+  std::vector<std::string> command;
 };
 
 /// The runtime with the common options; a wrong host configuration ends the program with code 3,

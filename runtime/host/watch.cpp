@@ -8,8 +8,8 @@
 #include <set>
 #include <thread>
 
-#include "child_command.hpp"
 #include "novaphy/log.hpp"
+#include "platform/host/own_process.hpp"
 #include "platform/host/running_program.hpp"
 
 namespace novaphy::host {
@@ -20,8 +20,9 @@ using namespace std::chrono_literals;
 
 using Snapshot = std::map<std::string, fs::file_time_type>;
 
-/// Manifests, libraries and the folders that hold them, as they are planned now. A folder that does not exist yet
-/// counts too. A configuration that is wrong for the moment is no reason to end: the program that runs says it.
+/// Manifests, libraries and the folders that hold them, as they are planned now. A folder that does not exist
+/// yet counts too. A configuration that is wrong for the moment is no reason to end: the program that runs
+/// says it.
 std::set<std::string> watched_paths(const Common& common) {
   std::set<std::string> out;
   if (!common.config.empty()) out.insert(common.config);
@@ -58,7 +59,7 @@ std::string changed(const Snapshot& before, const Snapshot& now) {
 }
 
 std::vector<std::string> command_line(const Common& common) {
-  std::vector<std::string> out = {own_path()};
+  std::vector<std::string> out = {platform::own_program()};
   for (std::size_t i = 1; i < common.command.size(); ++i)
     if (common.command[i] != "--watch") out.push_back(common.command[i]);
   return out;
@@ -82,7 +83,8 @@ std::string wait_for_change(const Snapshot& before, const std::set<std::string>&
   while (platform::interrupted() == 0) {
     std::this_thread::sleep_for(200ms);
     if (const auto code = program.ended(); code && !is_told) {
-      std::cerr << "novaphy-host: ended with code " << *code << "; waits for a change of a plugin" << std::endl;
+      std::cerr << "novaphy-host: ended with code " << *code << "; waits for a change of a plugin"
+                << std::endl;
       is_told = true;
     }
     if (std::string path = changed(before, look(paths)); !path.empty()) return path;

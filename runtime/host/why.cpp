@@ -28,7 +28,8 @@ Action add_why(CLI::App& app, const Common& common) {
     } else {
       for (const std::string& line : lines) std::cout << printable(line) << "\n";
       if (is_ready)
-        std::cout << "ready: its library is opened at first use; 'novaphy-host check " << *name << "' tries it now\n";
+        std::cout << "ready: its library is opened at first use; 'novaphy-host check " << *name
+                  << "' tries it now\n";
     }
     return int{rows.empty() ? kUsage : kOk};
   };

@@ -51,7 +51,7 @@ def test_every_code_of_the_table_is_used_by_the_runtime():
 
 
 def test_every_codes_example_is_asserted_by_a_test():
-    folders = ("runtime", "python", "abi", "samples", "template")
+    folders = ("runtime", "python", "abi", "samples", "host")
     tests = [path for path in code_files(CPP | {".py"}) if path.parts[0] == "tests" and path.parts[1] in folders]
     texts = {path: literals(path) for path in tests}
     lacking = []

@@ -32,6 +32,13 @@ double seconds(const std::function<void()>& action) {
 
 }  // namespace
 
+TEST_CASE("a child's last words are the last line of its stderr that says something, and not endless") {
+  CHECK(shell("echo first >&2; echo '  second one ' >&2; echo >&2").last_words() == "second one");
+  CHECK(shell("printf only >&2").last_words() == "only");
+  CHECK(shell("echo out; printf ' \\n\\n' >&2").last_words() == "");
+  CHECK(shell("printf '%0300d' 7 >&2").last_words() == std::string(200, '0') + "...");
+}
+
 TEST_CASE("a child's streams, environment and exit code come back") {
   const ChildResult result = shell("echo $GREETING; echo oops >&2; exit 7");
   CHECK(result.exit_code == 7);
@@ -100,7 +107,8 @@ TEST_CASE("children that several threads start at once do not hold each other's 
   std::vector<ChildResult> results(8);
   for (std::size_t i = 0; i < results.size(); ++i)
     threads.emplace_back([&results, i] {
-      results[i] = shell(i == 0 ? "sleep 0.3" : "echo " + std::to_string(i) + "; printf 'ok\\000' >/proc/self/fd/199");
+      results[i] =
+          shell(i == 0 ? "sleep 0.3" : "echo " + std::to_string(i) + "; printf 'ok\\000' >/proc/self/fd/199");
     });
   for (std::thread& thread : threads) thread.join();
   for (std::size_t i = 1; i < results.size(); ++i) {

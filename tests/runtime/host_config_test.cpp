@@ -160,8 +160,10 @@ TEST_CASE("paths are relative to the configuration file, and the caller's option
   CHECK(values["law"] == "b");
 }
 
-TEST_CASE("a path with a NUL in it would be another one for the system, and is refused wherever it comes from") {
-  const std::string path("/opt\0/more", 10), said = "'/opt\\u0000/more' holds a NUL character, which no path has";
+TEST_CASE(
+    "a path with a NUL in it would be another one for the system, and is refused wherever it comes from") {
+  const std::string path("/opt\0/more", 10),
+      said = "'/opt\\u0000/more' holds a NUL character, which no path has";
   CHECK(config_problems("{\"paths\": [\"/opt\\u0000/more\"]}") == "NP403#/paths/0: " + said);
   RuntimeOptions options;
   options.source = "novaphy.plugins.configure";

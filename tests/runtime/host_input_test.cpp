@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// novaphy-host: names that cannot be, folders that are not there, an interpreter that hangs, and control characters
-// in what it prints.
+// novaphy-host: names that cannot be, folders that are not there, an interpreter that hangs, and control
+// characters in what it prints.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -33,23 +33,27 @@ TEST_CASE("new-plugin refuses a name that no namespace or no further plugin can 
     const HostResult r = run_host("new-plugin " + name + " " + folder.str());
     CHECK(r.code == 2);
     CHECK(r.err == "novaphy-host: new-plugin: '" + name + "' " + because +
-                       ", and a plugin's name is its namespace too; choose another, such as 'my_" + name + "'\n");
+                       ", and a plugin's name is its namespace too; choose another, such as 'my_" + name +
+                       "'\n");
   };
   for (const char* word : {"class", "int", "co_await", "xor_eq"}) refused(word, "is a word of C++");
   for (const char* name : {"std", "nova", "novaphy"}) refused(name, "is the name of a namespace");
   for (const char* name : {"exp", "time", "errno", "main"}) refused(name, "is a name of the C library");
   for (const auto& entry : fs::directory_iterator(std::string(NOVAPHY_BUILD_DIR) + "/lib/novaphy/plugins"))
-    if (const std::string name = entry.path().filename(); fs::exists(entry.path() / (name + ".novaplugin.json")))
+    if (const std::string name = entry.path().filename();
+        fs::exists(entry.path() / (name + ".novaplugin.json")))
       refused(name, "is the name of a plugin that comes with NovaPhy");
   CHECK(fs::is_empty(folder.path()));
   CHECK(run_host("new-plugin acme_air " + folder.str()).code == 0);
 }
 
-TEST_CASE("a plugin on the command line that nobody has is a mistake of usage, one in the configuration is not") {
+TEST_CASE(
+    "a plugin on the command line that nobody has is a mistake of usage, one in the configuration is not") {
   const std::string plugins = std::string(NOVAPHY_BUILD_DIR) + "/tests/plugins/ill_mannered";
   const HostResult r = run_host("list --plugins nope", plugins);
   CHECK(r.code == 2);
-  CHECK(r.err.starts_with("novaphy-host: NP404 command line: no plugin or module is named 'nope'; there are: "));
+  CHECK(r.err.starts_with(
+      "novaphy-host: NP404 command line: no plugin or module is named 'nope'; there are: "));
   const ScratchFolder folder;
   const std::string config = folder.write("h.json", R"({"plugins": ["nope"]})").string();
   CHECK(run_host("list --config " + config, plugins).code == 3);
@@ -62,11 +66,13 @@ TEST_CASE("a path with a NUL in it is refused and not cut") {
   const std::string config = folder.write("h.json", R"({"paths": ["/opt\u0000/more"]})").string();
   const HostResult r = run_host("list --config " + config);
   CHECK(r.code == 3);
-  CHECK(r.err == "novaphy-host: NP403 " + config + "#/paths/0: '/opt\\u0000/more' holds a NUL character, which no path has\n");
+  CHECK(r.err == "novaphy-host: NP403 " + config +
+                     "#/paths/0: '/opt\\u0000/more' holds a NUL character, which no path has\n");
 }
 
 TEST_CASE("list, why and doctor say which folder of NOVAPHY_PLUGIN_PATH does not exist") {
-  const std::string note = "note: NOVAPHY_PLUGIN_PATH: '/nonexistent' does not exist; correct it, or make the folder\n";
+  const std::string note =
+      "note: NOVAPHY_PLUGIN_PATH: '/nonexistent' does not exist; correct it, or make the folder\n";
   for (const std::string verb : {"list", "why semi_implicit", "doctor"})
     CHECK_MESSAGE(contains(run_host(verb, "/nonexistent").out, note), verb);
 }
@@ -83,7 +89,9 @@ TEST_CASE("doctor waits five seconds for an interpreter, and no longer") {
 
 TEST_CASE("control characters of folders and variables are escaped where they are printed") {
   const ScratchFolder folder;
-  const std::string name = "red\033[31m\x7f\xc2\x9b" "folder";
+  const std::string name =
+      "red\033[31m\x7f\xc2\x9b"
+      "folder";
   folder.write_plugin("here", name);
   folder.write(name + "/broken/broken.novaplugin.json", "{");
   const WithEnvironment variable("NOVAPHY_ODD", "a\tb\033[0m");
@@ -97,10 +105,11 @@ TEST_CASE("control characters of folders and variables are escaped where they ar
 
 TEST_CASE("a plugin that calls exit(0) while it loads ends the program with code 1 and its name") {
   const ScratchFolder state;
-  const HostResult r = run_host("--no-lazy list --plugins exits", std::string(NOVAPHY_BUILD_DIR) + "/tests/plugins/deadly",
-                                state.str());
+  const HostResult r = run_host("--no-lazy list --plugins exits",
+                                std::string(NOVAPHY_BUILD_DIR) + "/tests/plugins/deadly", state.str());
   CHECK(r.code == 1);
   CHECK(r.err ==
-        "novaphy: the process ends because exit() was called while module 'exits' of plugin 'exits' loaded; run "
+        "novaphy: the process ends because exit() was called while module 'exits' of plugin 'exits' loaded; "
+        "run "
         "'novaphy-host check exits'\n");
 }

@@ -60,8 +60,9 @@ TEST_CASE("why tells the steps; an unknown name is a mistake of usage") {
   CHECK(contains(r.out, "searched " + kAll + " (NOVAPHY_PLUGIN_PATH): holds " +
                             manifest_of("missing_requirement") + "\n"));
   CHECK(r.out.ends_with("module missing_requirement: blocked\n"));
-  CHECK(run_host("why good").out.ends_with(
-      "module good: ready\nready: its library is opened at first use; 'novaphy-host check good' tries it now\n"));
+  CHECK(run_host("why good")
+            .out.ends_with("module good: ready\nready: its library is opened at first use; 'novaphy-host "
+                           "check good' tries it now\n"));
   const HostResult unknown = run_host("why goodd");
   CHECK(unknown.code == 2);
   CHECK(contains(unknown.out, "no plugin or module is named 'goodd'; did you mean 'good'? There are: "));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Manifests that nobody would write: wrong everywhere, enormous, no files at all. Each is refused with a line of text,
-// and nothing throws or waits.
+// Manifests that nobody would write: wrong everywhere, enormous, no files at all. Each is refused with a line
+// of text, and nothing throws or waits.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 

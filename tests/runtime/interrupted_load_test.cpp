@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that ends in the middle of a plugin's load or unload: an interrupt is no crash, exit() is no success,
-// and who is at fault is said.
+// A process that ends in the middle of a plugin's load or unload: an interrupt is no crash, exit() is no
+// success, and who is at fault is said.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -13,7 +13,8 @@ using test::Scene;
 namespace {
 
 std::string advice(const std::string& name, const std::string& what) {
-  return "while module '" + name + "' of plugin '" + name + "' " + what + "; run 'novaphy-host check " + name + "'\n";
+  return "while module '" + name + "' of plugin '" + name + "' " + what + "; run 'novaphy-host check " +
+         name + "'\n";
 }
 
 }  // namespace

@@ -145,9 +145,11 @@ TEST_CASE("without a place for the journal everything loads, and one note says s
     CHECK(runtime.load("needs_good") == "");
     const std::vector<std::string> notes = journal_notes();
     REQUIRE(notes.size() == 1);
-    CHECK(notes[0].starts_with("the journal of loads cannot be written: open " + state + "/novaphy/loading/"));
-    CHECK(notes[0].ends_with("; make its folder writable, or set XDG_STATE_HOME. Until then a plugin that kills "
-                             "the process is not known at the next start"));
+    CHECK(
+        notes[0].starts_with("the journal of loads cannot be written: open " + state + "/novaphy/loading/"));
+    CHECK(notes[0].ends_with(
+        "; make its folder writable, or set XDG_STATE_HOME. Until then a plugin that kills "
+        "the process is not known at the next start"));
   }
 }
 
@@ -160,10 +162,10 @@ TEST_CASE("without a home nothing is written, everything loads, and one note say
   Runtime::start(options);
   CHECK(runtime.load("good") == "");
   CHECK(runtime.load("needs_good") == "");
-  CHECK(journal_notes() ==
-        std::vector<std::string>{
-            "the journal of loads has no place: neither XDG_STATE_HOME nor HOME names a folder; set one of them. "
-            "Until then a plugin that kills the process is not known at the next start"});
+  CHECK(journal_notes() == std::vector<std::string>{
+                               "the journal of loads has no place: neither XDG_STATE_HOME nor HOME names a "
+                               "folder; set one of them. "
+                               "Until then a plugin that kills the process is not known at the next start"});
   CHECK(Runtime::quarantined().empty());
 }
 

@@ -54,9 +54,8 @@ static bool act(const std::string& word) {
 
 /// loading_process FOLDER NAME...: loads these of the plugins in FOLDER and prints what became of each.
 /// "wait" waits for ever, "die" ends the process by SIGKILL, "report" prints the states of all.
-/// "signal=NUMBER" sends itself a signal soon, "handle=NUMBER" handles one, "exit=CODE" ends it on another thread
-/// soon, "notes" prints the notes.
-/// "open=LIBRARY" as the only word opens it and starts a runtime.
+/// "signal=NUMBER" sends itself a signal soon, "handle=NUMBER" handles one, "exit=CODE" ends it on another
+/// thread soon, "notes" prints the notes. "open=LIBRARY" as the only word opens it and starts a runtime.
 int main(int argc, char** argv) {
   RuntimeOptions options;
   options.paths = {argv[1]};

@@ -28,7 +28,8 @@ struct Scene {
     fs::create_directories(plugins);
     fs::copy(from + "/" + name, plugins + "/" + name, fs::copy_options::recursive);
   }
-  novaphy::platform::ChildResult run(std::vector<std::string> arguments, std::chrono::milliseconds limit = std::chrono::seconds(10)) const {
+  novaphy::platform::ChildResult run(std::vector<std::string> arguments,
+                                     std::chrono::milliseconds limit = std::chrono::seconds(10)) const {
     arguments.insert(arguments.begin(), plugins);
     return novaphy::platform::run_child(
         {kProcess,

@@ -136,7 +136,9 @@ TEST_CASE("interfaces that differ in their namespace alone (NP312) are told by t
 
 TEST_CASE("further refusals of libraries") {
   check_failed("small_descriptor", "NP305", "descriptor is 24 bytes, ABI 1.0 needs 56");
-  check_failed("wrong_name", "NP308", "library says 'plain' 0.2.0, manifest says 'wrong_name' 0.1.0; build and install both together");
+  check_failed(
+      "wrong_name", "NP308",
+      "library says 'plain' 0.2.0, manifest says 'wrong_name' 0.1.0; build and install both together");
   check_failed("returns_error", "NP309", "load failed: the table file is empty");
   check_failed("forgets_to_publish", "NP312",
                "declares IGreeting/1 'forgets_to_publish' and did not publish it");
@@ -204,17 +206,18 @@ TEST_CASE(
 
 TEST_CASE("asking for a name that does not exist lists those that do and the folders searched") {
   const WithRuntime runtime;
-  CHECK_THROWS_WITH_AS(runtime->find("test.IGreeting/1", "god"),
-                       ("no test.IGreeting/1 is named 'god'; did you mean 'good'? There are: "
-                        "forgets_to_publish, good, linked, lying_abi, "
-                        "missing_dependency, missing_library, missing_requirement, needs_good, newer_abi, "
-                        "no_entry, other_abi, throws, unavailable, "
-                        "undefined_symbol; refused: bad_json (NP102 not valid JSON at line 4, column 17: expected '}'; last "
-                        "read '0.1.'), unknown_key (NP105 #/modules/0/requirse: unknown key; did you mean "
-                        "'requires'?); " +
-                        kSearched)
-                           .c_str(),
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      runtime->find("test.IGreeting/1", "god"),
+      ("no test.IGreeting/1 is named 'god'; did you mean 'good'? There are: "
+       "forgets_to_publish, good, linked, lying_abi, "
+       "missing_dependency, missing_library, missing_requirement, needs_good, newer_abi, "
+       "no_entry, other_abi, throws, unavailable, "
+       "undefined_symbol; refused: bad_json (NP102 not valid JSON at line 4, column 17: expected '}'; last "
+       "read '0.1.'), unknown_key (NP105 #/modules/0/requirse: unknown key; did you mean "
+       "'requires'?); " +
+       kSearched)
+          .c_str(),
+      Error);
   CHECK(runtime.load("godd").starts_with(
       "no plugin or module is named 'godd'; did you mean 'good'? There are: bad_json, "));
   CHECK(runtime.load("godd").ends_with("; " + kSearched));

@@ -118,10 +118,12 @@ TEST_CASE("NP203: a requirement that was not found names the places searched") {
 }
 
 TEST_CASE("NP203: a plugin's name where a module's is wanted is told with the modules to choose from") {
-  const Result r = resolve({plain("vbd", needs("nova_diff")), plugin("nova_diff", {{"nova", ""}, {"nova_jit", ""}})});
-  CHECK(r.verdict("vbd") ==
-        "blocked | NP203 /p/vbd/vbd.novaplugin.json#/modules/0: requires 'nova_diff', which was not found: it "
-        "is a plugin; require a module of it: nova, nova_jit. Searched: /p, /q");
+  const Result r =
+      resolve({plain("vbd", needs("nova_diff")), plugin("nova_diff", {{"nova", ""}, {"nova_jit", ""}})});
+  CHECK(
+      r.verdict("vbd") ==
+      "blocked | NP203 /p/vbd/vbd.novaplugin.json#/modules/0: requires 'nova_diff', which was not found: it "
+      "is a plugin; require a module of it: nova, nova_jit. Searched: /p, /q");
 }
 
 TEST_CASE("NP203: a misspelt requirement has a hint, and a name that is only similar has none") {

@@ -246,9 +246,10 @@ TEST_CASE("a plugin's name where the name of what it provides is wanted is told 
   const auto said = [](const char* interface_id, const char* name) {
     return failure([&] { Runtime::instance().find(interface_id, name); });
   };
-  CHECK(said("novaphy.IDemo/1", "tiny_demo").find("; 'tiny_demo' is a plugin's name, and that plugin provides halving; ") !=
+  CHECK(said("novaphy.IDemo/1", "tiny_demo")
+            .find("; 'tiny_demo' is a plugin's name, and that plugin provides halving; ") !=
         std::string::npos);
-  CHECK(said("test.IGreeting/1", "tiny_demo").find("; 'tiny_demo' is a plugin's name, and that plugin provides none; ") !=
-        std::string::npos);
+  CHECK(said("test.IGreeting/1", "tiny_demo")
+            .find("; 'tiny_demo' is a plugin's name, and that plugin provides none; ") != std::string::npos);
   CHECK(said("novaphy.IDemo/1", "halvin").find("a plugin's name") == std::string::npos);
 }

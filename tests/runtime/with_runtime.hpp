@@ -28,7 +28,9 @@ class WithRuntime {
  public:
   /// `state` becomes XDG_STATE_HOME; by default it cannot hold a journal of loads.
   explicit WithRuntime(novaphy::RuntimeOptions options = {}, const std::string& state = "/dev/null/none")
-      : data_("XDG_DATA_HOME", "/nonexistent"), path_("NOVAPHY_PLUGIN_PATH", ""), state_("XDG_STATE_HOME", state) {
+      : data_("XDG_DATA_HOME", "/nonexistent"),
+        path_("NOVAPHY_PLUGIN_PATH", ""),
+        state_("XDG_STATE_HOME", state) {
     novaphy::set_log_level(novaphy::LogLevel::off);
     if (options.paths.empty()) options.paths = {kAll};
     novaphy::Runtime::start(std::move(options));

@@ -141,7 +141,8 @@ void LoadJournal::write(Load& load) {
                              kSuffix;
     load.file = std::make_unique<platform::JournalFile>(folder_ / name, load.text);
   } catch (const std::exception& error) {
-    complain(std::string("cannot be written: ") + error.what() + "; make its folder writable, or set XDG_STATE_HOME");
+    complain(std::string("cannot be written: ") + error.what() +
+             "; make its folder writable, or set XDG_STATE_HOME");
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "load/checked_library.hpp"
 #include "novaphy/plugin.hpp"
+#include "platform/elf_file.hpp"
 #include "platform/shared_library.hpp"
 
 namespace novaphy {
@@ -109,7 +110,8 @@ void check_descriptor(const novaphy_plugin* plugin, const ExpectedModule& expect
   const std::string name = text_or(plugin->name, "(null)"), version = text_or(plugin->version, "(null)");
   if (name != expected.name || version != expected.version)
     throw LoadFailure{"NP308", "library says '" + name + "' " + version + ", manifest says '" +
-                                   expected.name + "' " + expected.version + "; build and install both together"};
+                                   expected.name + "' " + expected.version +
+                                   "; build and install both together"};
   if (plugin->load == nullptr)
     throw LoadFailure{"NP305", "descriptor has no load function; use NOVAPHY_PLUGIN(...)"};
 }

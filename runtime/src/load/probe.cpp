@@ -56,15 +56,6 @@ RuntimeOptions options_from(const json& request) {
   return options;
 }
 
-/// The last line of what the child said, as a part of a sentence.
-std::string last_words(const std::string& errors) {
-  const std::size_t end = errors.find_last_not_of(" \n");
-  if (end == std::string::npos) return {};
-  const std::size_t line = errors.rfind('\n', end);
-  const std::size_t begin = errors.find_first_not_of(" \n", line == std::string::npos ? 0 : line);
-  return " ('" + errors.substr(begin, std::min<std::size_t>(end + 1 - begin, 200)) + "')";
-}
-
 }  // namespace
 
 void probe_module(const RuntimeOptions& options, const std::string& plugin, const std::string& module) {
@@ -80,8 +71,9 @@ void probe_module(const RuntimeOptions& options, const std::string& plugin, cons
   if (!result.start_error.empty())
     throw LoadFailure{"NP316",
                       "cannot be tried in a child process: " + program.string() + " " + result.ending()};
+  const std::string words = result.last_words();
   throw LoadFailure{"NP316", "a child process that loaded it first " + result.ending() +
-                                 last_words(result.errors) +
+                                 (words.empty() ? "" : " ('" + words + "')") +
                                  ", so it is not loaded here; run 'novaphy-host check " + plugin + "'"};
 }
 

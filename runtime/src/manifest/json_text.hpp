@@ -19,9 +19,10 @@ struct JsonTextCodes {
 inline constexpr std::uintmax_t kMaxJsonBytes = 1 << 20;
 inline constexpr int kMaxJsonDepth = 16;
 
-/// The object in a file that was read; null when `problems` says why there is none. A key that is given twice is a
-/// problem, and the object is returned nevertheless.
-nlohmann::json parse_json_file(const platform::FileText& file, const JsonTextCodes& codes, Problems& problems);
+/// The object in a file that was read; null when `problems` says why there is none. A key that is given twice
+/// is a problem, and the object is returned nevertheless.
+nlohmann::json parse_json_file(const platform::FileText& file, const JsonTextCodes& codes,
+                               Problems& problems);
 /// The same for a text in memory.
 nlohmann::json parse_json_text(const std::string& text, const JsonTextCodes& codes, Problems& problems);
 

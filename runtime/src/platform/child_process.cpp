@@ -244,6 +244,15 @@ std::string ChildResult::ending() const {
          (*exit_code == 0 && !completion ? " before its work was done" : "");
 }
 
+std::string ChildResult::last_words() const {
+  const std::size_t end = errors.find_last_not_of(" \n");
+  if (end == std::string::npos) return {};
+  const std::size_t line = errors.rfind('\n', end);
+  const std::size_t begin = errors.find_first_not_of(" \n", line == std::string::npos ? 0 : line);
+  const std::size_t count = end + 1 - begin;
+  return errors.substr(begin, std::min<std::size_t>(count, 200)) + (count > 200 ? "..." : "");
+}
+
 std::string signal_name(int signal) {
   const char* name = sigabbrev_np(signal);
   return name == nullptr ? "signal " + std::to_string(signal) : std::string("SIG") + name;

@@ -35,6 +35,8 @@ struct ChildResult {
   /// "ended with exit code 7", "was killed by SIGSEGV", "did not end within 10 s", or "ended with exit code 0
   /// before its work was done" when there is no completion.
   std::string ending() const;
+  /// The last line of its stderr, at most 200 bytes of it; empty when it said nothing.
+  std::string last_words() const;
 };
 
 inline constexpr std::size_t kMaxChildOutput = 1 << 20;

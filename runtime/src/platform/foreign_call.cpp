@@ -70,7 +70,8 @@ extern "C" void novaphy_at_exit() {
   if (state.process.load() != getpid()) return;
   const ForeignCall* call = state.call.load();
   if (call == nullptr) return;
-  if (pthread_equal(state.thread.load(), pthread_self()) == 0) {  // the program ends while another thread is in the call
+  if (pthread_equal(state.thread.load(), pthread_self()) ==
+      0) {  // the program ends while another thread is in the call
     const std::lock_guard lock(state.files_mutex);
     remove_files();
     return;
@@ -83,7 +84,8 @@ extern "C" void novaphy_at_exit() {
 /// Where nobody has: a program's own handler stays, and so does what it ignores.
 void handle(int signal) {
   struct sigaction before {};
-  if (sigaction(signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL)
+  if (sigaction(signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) != 0 ||
+      before.sa_handler != SIG_DFL)
     return;
   struct sigaction ours {};
   ours.sa_handler = &novaphy_on_signal;
@@ -94,7 +96,8 @@ void handle(int signal) {
 
 void release(int signal) {
   struct sigaction now {};
-  if (sigaction(signal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 || now.sa_handler != &novaphy_on_signal)
+  if (sigaction(signal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 ||
+      now.sa_handler != &novaphy_on_signal)
     return;  // foreign code has its own by now
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;

@@ -13,10 +13,10 @@ inline constexpr int kEndedByForeignCode = 1;
 ///   - exit() on the thread that made it writes `on_exit` to stderr and ends the process with
 ///     kEndedByForeignCode, whatever exit() was given: half a call is no success;
 ///   - a crash of any thread writes `on_crash` to stderr before it takes its course;
-///   - SIGINT, SIGTERM and SIGHUP remove the files of RemovedWhenInterrupted before they end the process, and so
-///     does exit() on another thread.
-/// A signal that the program handles or ignores itself is left alone, and a forked child is none of this. Calls
-/// may nest: the inner one is in progress. Of all threads one at a time has calls.
+///   - SIGINT, SIGTERM and SIGHUP remove the files of RemovedWhenInterrupted before they end the process, and
+///     so does exit() on another thread.
+/// A signal that the program handles or ignores itself is left alone, and a forked child is none of this.
+/// Calls may nest: the inner one is in progress. Of all threads one at a time has calls.
 class ForeignCall {
  public:
   ForeignCall(std::string on_exit, std::string on_crash);
@@ -31,8 +31,8 @@ class ForeignCall {
   const ForeignCall* outer_;
 };
 
-/// A file that does not outlive a process which is interrupted in a ForeignCall. `path` stays valid meanwhile.
-/// There are two at most at any time; a third one stays where it is.
+/// A file that does not outlive a process which is interrupted in a ForeignCall. `path` stays valid
+/// meanwhile. There are two at most at any time; a third one stays where it is.
 class RemovedWhenInterrupted {
  public:
   explicit RemovedWhenInterrupted(const char* path);

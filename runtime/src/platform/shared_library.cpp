@@ -6,19 +6,15 @@
 #include <boost/dll/shared_library.hpp>
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
-#include <fstream>
 #include <map>
 #include <system_error>
 #include <variant>
 
 #include "platform/files.hpp"
-#include "platform/processor_name.hpp"
 
 namespace novaphy::platform {
 
@@ -70,30 +66,6 @@ std::variant<dll::shared_library, std::string> try_open(const std::filesystem::p
   }
 }
 
-/// What is missing when the file ends before its segments do: the system's loader maps them all the same, and
-/// touching what is not there ends the process.
-std::string cut_off(const std::filesystem::path& path, const ElfW(Ehdr) & header) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return {};  // the loader says why
-  const auto size = static_cast<std::uintmax_t>(file.tellg());
-  const auto text = [size](const std::string& needed) {
-    return "is cut off: it has " + std::to_string(size) + " bytes and needs " + needed +
-           "; copy or build it again";
-  };
-  if (header.e_phentsize != sizeof(ElfW(Phdr))) return {};
-  const std::uintmax_t table = std::uintmax_t{header.e_phnum} * sizeof(ElfW(Phdr));
-  if (header.e_phoff > size || table > size - header.e_phoff) return text("a table of its segments");
-  file.seekg(static_cast<std::streamoff>(header.e_phoff));
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    ElfW(Phdr) segment{};
-    file.read(reinterpret_cast<char*>(&segment), sizeof segment);
-    if (!file || segment.p_type != PT_LOAD) continue;
-    if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset)
-      return text("all bytes of segment " + std::to_string(i));
-  }
-  return {};
-}
-
 }  // namespace
 
 SharedLibrary& open_library(const std::filesystem::path& path) {
@@ -102,22 +74,6 @@ SharedLibrary& open_library(const std::filesystem::path& path) {
   if (const std::string* error = std::get_if<std::string>(&opened))
     throw LibraryError{dlerror_text(*error, path.string())};
   return open_libraries().emplace(path, std::get<dll::shared_library>(std::move(opened))).first->second;
-}
-
-std::string unloadable_library(const std::filesystem::path& path) {
-  const std::string header = read_file(path, sizeof(ElfW(Ehdr))).text;
-  ElfW(Ehdr) theirs{}, ours{};
-  if (header.size() < sizeof theirs || !header.starts_with(ELFMAG)) return "is no ELF library";
-  std::memcpy(&theirs, header.data(), sizeof theirs);
-  const std::string own = read_file("/proc/self/exe", sizeof ours).text;
-  if (own.size() < sizeof ours) return {};
-  std::memcpy(&ours, own.data(), sizeof ours);
-  if (theirs.e_ident[EI_CLASS] != ours.e_ident[EI_CLASS])
-    return std::string("has ") + (theirs.e_ident[EI_CLASS] == ELFCLASS32 ? "32" : "64") + " bits, this process has " +
-           (ours.e_ident[EI_CLASS] == ELFCLASS32 ? "32" : "64");
-  if (theirs.e_machine != ours.e_machine)
-    return "is built for " + processor_name(theirs.e_machine) + ", this is " + processor_name(ours.e_machine);
-  return cut_off(path, theirs);
 }
 
 const void* mapped_address(SharedLibrary& library) {

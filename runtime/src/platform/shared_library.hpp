@@ -20,11 +20,6 @@ class SharedLibrary;
 /// at a time.
 SharedLibrary& open_library(const std::filesystem::path& path);
 
-/// Why no process of this kind can load the file: "is no ELF library", "is built for aarch64, this is x86-64",
-/// "is cut off: ...". Empty when nothing of the sort stands in its headers. Ask before open_library(): the
-/// system's loader ends the process over a file that is cut off.
-std::string unloadable_library(const std::filesystem::path& path);
-
 /// An address inside the memory that is mapped from the library's file.
 const void* mapped_address(SharedLibrary& library);
 

@@ -114,9 +114,10 @@ std::string Runtime::Registry::unknown_interface(std::string_view interface_id, 
       for (const Provides& item : module(row).provides)
         if (item.interface_id == interface_id) names.insert(item.name);
   }
-  std::string out = "no " + std::string(interface_id) + " is named '" + std::string(name) + "'" +
-                    (names.empty() ? "; no plugin provides one" : known_names(name, {names.begin(), names.end()})) +
-                    plugin_instead(interface_id, name) + "; ";
+  std::string out =
+      "no " + std::string(interface_id) + " is named '" + std::string(name) + "'" +
+      (names.empty() ? "; no plugin provides one" : known_names(name, {names.begin(), names.end()})) +
+      plugin_instead(interface_id, name) + "; ";
   if (!refused.empty()) {
     std::vector<std::string> texts;
     for (const auto& [plugin, text] : refused) texts.push_back(text);

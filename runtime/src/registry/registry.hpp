@@ -99,7 +99,8 @@ class Runtime::Registry {
   /// Fails the modules during whose load a process died.
   void quarantine();
   /// Around each call of a module's code: what is said when the process ends in the middle of it. `what` is
-  /// "loaded" or "unloaded". None where the runtime keeps no journal: whoever started such a process looks on.
+  /// "loaded" or "unloaded". None where the runtime keeps no journal: whoever started such a process looks
+  /// on.
   std::optional<platform::ForeignCall> foreign_call(const PlannedModule& row, const char* what) const;
   /// True for a library that did not come with the runtime.
   bool is_third_party(const std::filesystem::path& library) const;

@@ -29,7 +29,8 @@ const TextRule kSha256{"NP403", holds_sha256,
                        },
                        "^[0-9a-f]{64}$", "64 hexadecimal digits"};
 
-const TextRule kFolder{"NP403", [](std::string_view text) { return text.find('\0') == std::string_view::npos; },
+const TextRule kFolder{"NP403",
+                       [](std::string_view text) { return text.find('\0') == std::string_view::npos; },
                        [](const std::string& t) { return nul_in_path(t); }, "^[^\\u0000]*$", "without NUL"};
 
 constexpr const char* kPageBegin = R"(# The manifest, `<plugin>.novaplugin.json`

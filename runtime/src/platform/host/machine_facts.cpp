@@ -19,7 +19,8 @@ std::string processor_name() {
   std::ifstream lines("/proc/cpuinfo");
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with("model name") || line.starts_with("Model"))
-      if (const std::size_t colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
+      if (const std::size_t colon = line.find(": "); colon != std::string::npos)
+        return line.substr(colon + 2);
   return "unknown";
 }
 
@@ -43,8 +44,7 @@ std::vector<std::string> vector_sets() {
 MachineFacts machine_facts() {
   MachineFacts out;
   utsname name{};
-  if (uname(&name) == 0)
-    out.kernel = std::string(name.sysname) + " " + name.release + " " + name.machine;
+  if (uname(&name) == 0) out.kernel = std::string(name.sysname) + " " + name.release + " " + name.machine;
   out.glibc = gnu_get_libc_version();
   out.processor = processor_name();
   out.vector_sets = vector_sets();

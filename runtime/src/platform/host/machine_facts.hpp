@@ -10,16 +10,16 @@
 namespace novaphy::platform {
 
 struct MachineFacts {
-  std::string kernel;   ///< "Linux 6.1.0-18-amd64 x86_64"
-  std::string glibc;    ///< "2.36"
+  std::string kernel;  ///< "Linux 6.1.0-18-amd64 x86_64"
+  std::string glibc;   ///< "2.36"
   std::string processor;
   std::vector<std::string> vector_sets;  ///< "sse4.2", "avx2", ... that processor and kernel have
   int cores = 0;                         ///< that this process may use
 };
 MachineFacts machine_facts();
 
-/// Opens a library by the name that the system's loader searches; the file that it found, or nothing and why in
-/// `error`. Runs the library's constructors: in a process that may die.
+/// Opens a library by the name that the system's loader searches; the file that it found, or nothing and why
+/// in `error`. Runs the library's constructors: in a process that may die.
 std::optional<std::string> open_by_name(const std::string& name, std::string& error);
 
 /// Whether the C library, or another one of this process, has a function or variable of that name.

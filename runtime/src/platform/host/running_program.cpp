@@ -47,7 +47,8 @@ RunningProgram::RunningProgram(const std::vector<std::string>& arguments) : proc
   const DefaultSignals signals;
   const int error = posix_spawn(&process_, argv[0], nullptr, &signals.attributes, argv.data(), environ);
   if (error != 0)
-    fail(ErrorKind::generic, "cannot start ", arguments.front(), ": ", std::generic_category().message(error));
+    fail(ErrorKind::generic, "cannot start ", arguments.front(), ": ",
+         std::generic_category().message(error));
 }
 
 RunningProgram::~RunningProgram() {

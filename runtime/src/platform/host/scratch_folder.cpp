@@ -19,7 +19,8 @@ ScratchFolder::ScratchFolder() {
   std::string pattern = (fs::temp_directory_path(error) / "novaphy_host_XXXXXX").string();
   if (error || mkdtemp(pattern.data()) == nullptr)
     fail(ErrorKind::generic, "cannot make a folder below ", fs::path(pattern).parent_path().string(), ": ",
-         std::generic_category().message(error ? error.value() : errno), "; set TMPDIR to a folder that you may write");
+         std::generic_category().message(error ? error.value() : errno),
+         "; set TMPDIR to a folder that you may write");
   path_ = fs::canonical(pattern);
 }
 

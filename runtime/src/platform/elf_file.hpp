@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the header of a shared library says, read without loading it.
+// What the headers of a shared library say, read without loading it.
 #pragma once
 
 #include <filesystem>
@@ -21,12 +21,19 @@ struct ElfFile {
   std::vector<ElfExport> exports;         ///< defined, visible, not local
 };
 
-/// Why a file is no library of this machine: "is no ELF file", "is built for aarch64, this is x86-64".
+/// Why no process of this kind can load a file: "is no ELF library", "is built for aarch64, this is x86-64",
+/// "is cut off: it has 500 bytes and needs ...".
 struct ElfError {
   std::string text;
+  std::string remedy = {};  ///< "copy or build it again"; empty where it must be built for this machine
 };
 
 /// Reads the file; a stripped one too. Throws ElfError.
 ElfFile read_elf(const std::filesystem::path& path);
+
+/// What its headers have against loading it, without reading more of it: the text of ElfError with its
+/// remedy, or nothing. Ask before open_library(): the system's loader ends the process over a file that is
+/// cut off.
+std::string unloadable_library(const std::filesystem::path& path);
 
 }  // namespace novaphy::platform

@@ -22,12 +22,14 @@ def checked(installed_sdk, tmp_path_factory):
         manifest = json.loads(path.read_text())
         manifest["modules"][0]["python"] = {"module": "_careless", "exports": {"novaphy.solvers": ["SolverCareless"]}}
         path.write_text(json.dumps(manifest))
-        (place / "_careless.py").write_text(text)
+        if text is not None:
+            (place / "_careless.py").write_text(text)
         python_path = ":".join(filter(None, [str(place), os.environ.get("PYTHONPATH")]))
         done = installed_sdk.host("check", "--json", "--only", "C10", "--python", sys.executable, path, expect=None,
                                   PYTHONPATH=python_path)
         found = json.loads(done.stdout)["plugins"][0]["checks"][0]
         assert done.returncode == (4 if found["state"] == "failed" else 0)
+        found["text"] = found["text"].replace(str(place), "PLACE")
         return found
 
     return check
@@ -38,6 +40,13 @@ def test_an_extension_that_never_asks_the_runtime_is_found(checked):
     assert found["state"] == "failed"
     assert found["text"] == ("module 'careless': _careless can be imported while module 'careless' is disabled; "
                              "define it with NOVAPHY_PYTHON_MODULE")
+
+
+def test_an_extension_that_is_not_there_is_no_refusal(checked):
+    found = checked(None)
+    assert found["state"] == "failed"
+    assert found["text"] == ("module 'careless': _careless cannot be found, neither as a file in PLACE/careless nor as a "
+                             "module that can be imported; build it, or correct 'python' in the manifest")
 
 
 def test_an_extension_without_the_promised_name_is_found(checked):
