@@ -149,7 +149,7 @@ make_environment() {
 
 # what the installed package was made from, besides what ninja watches: names of Python files, settings, environment
 installation() {
-  { cat pyproject.toml; find python/novaphy -name '*.py*' ! -name '*.pyc' | LC_ALL=C sort
+  { cat pyproject.toml; find python/novaphy -type f ! -name "*.pyc" | LC_ALL=C sort
     grep -E '^(NOVAPHY_|CMAKE_BUILD_TYPE|CMAKE_CXX_FLAGS|Python_EXECUTABLE)' $release/CMakeCache.txt
     printf '%s\n' "$PWD" "${CI:-}" "${CXX:-}" "${CMAKE_ARGS:-}"; "$python" -VV; } | sha256sum
 }
@@ -196,6 +196,12 @@ bridge_tests() {
   PYTHONPATH=$release/python $env/bin/python -m pytest -q tests/bridges || failed+=("the bridges to torch and JAX")
 }
 
+# the browser that looks at pages of novaphy.viewer.ViewerHTML, where Debian has it; its test is skipped without one
+browser() {
+  local debian_packages=(chromium)
+  if apt-cache show chromium >/dev/null 2>&1; then install_debian_packages; fi
+}
+
 run_tests() {
   local preset presets=(asan) slow=() failed=()
   case "${1:-}" in '') ;; --all) presets=(asan dev tsan) slow=(--all) ;; *) die "test knows --all, not '$1'" ;; esac
@@ -203,6 +209,7 @@ run_tests() {
   for preset in "${presets[@]}"; do cxx_tests "$preset"; done
   say "C++ tests of $release"
   NOVAPHY_TEST_ALL=${#slow[@]} ctest --test-dir $release --no-tests=error --output-on-failure -j "$(nproc)" || failed+=("the C++ tests of $release")
+  [ ${#slow[@]} = 0 ] || browser
   say "Python tests"
   "$python" -m pytest -q "${slow[@]}" || failed+=("the Python tests")
   [ ${#slow[@]} = 0 ] || bridge_tests

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Viewers. ViewerNull draws nothing and needs nothing; ViewerGL comes with plugin `viewer`."""
+"""Viewers. ViewerNull draws nothing and needs nothing; ViewerHTML writes a page that plays a rollout; ViewerGL
+comes with plugin `viewer`."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from ._lazy import lazy_module
 from ._process_bound import ProcessBound as _ProcessBound
 
 _HEADLESS = (
-    "; without a window use novaphy.viewer.ViewerNull(), or --viewer null or --headless N on a demo's "
+    "; without a window use novaphy.viewer.ViewerHTML(path) or ViewerNull(), or --viewer null or --headless N on a demo's "
     "command line"
 )
 
@@ -86,12 +87,25 @@ class ViewerNull(ViewerBase):
 
 
 def create(name: str, **options: Any) -> ViewerBase:
-    """A viewer by its short name: "null" or "gl"."""
-    classes = {"null": "ViewerNull", "gl": "ViewerGL"}
+    """A viewer by its short name: "null", "html" (wants path=) or "gl"."""
+    classes = {"null": "ViewerNull", "html": "ViewerHTML", "gl": "ViewerGL"}
     if name not in classes:
         raise ValueError(f"no viewer {name!r}: there are {', '.join(classes)}")
     viewer = globals().get(classes[name]) or __getattr__(classes[name])
     return viewer(**options)
 
 
-__getattr__, __dir__ = lazy_module(__name__, advice=_HEADLESS)
+_plugin_attribute, _plugin_names = lazy_module(__name__, advice=_HEADLESS)
+
+
+def __getattr__(name: str) -> Any:
+    if name != "ViewerHTML":
+        return _plugin_attribute(name)
+    from ._html_viewer import ViewerHTML  # here, because it needs NumPy
+
+    globals()[name] = ViewerHTML
+    return ViewerHTML
+
+
+def __dir__() -> list[str]:
+    return sorted({*_plugin_names(), "ViewerHTML"})
