@@ -58,7 +58,7 @@ from ._provenance import build_info, provenance, scene_hash
 State = SimState
 ShapeType = GeoType
 
-_SUBMODULES = ("collision", "diff", "examples", "io", "nova", "plugins", "solvers", "viewer")
+_SUBMODULES = ("collision", "diff", "examples", "identify", "io", "nova", "plugins", "solvers", "viewer")
 
 __all__ = [
     "Axis",
