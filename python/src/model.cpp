@@ -7,6 +7,9 @@ namespace {
 
 using ModelClass = py::class_<Model, ArraySet, py::smart_holder>;
 
+/// Says that particles collide. It holds nothing: a solver finds the pairs by cells that it keeps itself.
+struct ParticleGrid {};
+
 /// A number that is one column of a parameter array.
 void def_scalar(ModelClass& cls, const char* name, DeviceArray Model::*array, std::size_t column,
                 const char* doc) {
@@ -74,13 +77,16 @@ void def_aliases(ModelClass& cls) {
   def_alias(cls, "joint_target_vel", "joint_target_qd",
             "Model.joint_target_vel is called joint_target_qd now");
   cls.def_property(
-      "particle_grid", [](const Model&) { return py::none(); },
-      [](Model&, const py::object& value) {
-        NOVAPHY_REQUIRE(
-            value.is_none(), ErrorKind::unsupported_feature,
-            "Model.particle_grid: particles do not act on each other yet; only None is supported");
+      "particle_grid",
+      [](const Model& self) { return self.particles_collide ? py::cast(ParticleGrid()) : py::none(); },
+      [](Model& self, const py::object& grid) {
+        NOVAPHY_REQUIRE(grid.is_none() || py::isinstance<ParticleGrid>(grid), ErrorKind::type,
+                        "Model.particle_grid: got ", std::string(py::str(py::type::of(grid).attr("__name__"))),
+                        "; give novaphy.ParticleGrid() to let particles act on each other, or None");
+        self.particles_collide = !grid.is_none();
       },
-      "None: particles do not act on each other.");
+      "None: particles do not act on each other. novaphy.ParticleGrid(): they repel where they touch "
+      "(particle_ke, particle_kd, particle_kf, particle_mu, particle_cohesion).");
 }
 
 py::dict model_to(Model& model) {
@@ -92,6 +98,7 @@ py::dict model_to(Model& model) {
   out["up_axis"] = static_cast<int>(model.up_axis);
   out["requires_grad"] = model.requires_grad;
   out["particle_max"] = py::make_tuple(model.particle_max_velocity, model.particle_max_radius);
+  out["particles_collide"] = model.particles_collide;
   out["labels"] =
       py::make_tuple(model.body_label, model.shape_label, model.joint_label, model.articulation_label);
   py::list specs;
@@ -113,6 +120,7 @@ std::shared_ptr<Model> model_from(const py::dict& pickled) {
   model->requires_grad = pickled["requires_grad"].cast<bool>();
   std::tie(model->particle_max_velocity, model->particle_max_radius) =
       pickled["particle_max"].cast<std::pair<float, float>>();
+  model->particles_collide = pickled["particles_collide"].cast<bool>();
   const py::tuple labels = pickled["labels"];
   model->body_label = labels[0].cast<std::vector<std::string>>();
   model->shape_label = labels[1].cast<std::vector<std::string>>();
@@ -161,6 +169,11 @@ std::shared_ptr<Control> make_control(const Model& self, std::optional<bool> req
 }  // namespace
 
 void bind_model(py::module_& m) {
+  py::class_<ParticleGrid>(m, "ParticleGrid",
+                           "model.particle_grid = ParticleGrid() lets particles act on each other where they "
+                           "touch. It costs next to nothing while no pair can.")
+      .def(py::init<>())
+      .def("__repr__", [](const ParticleGrid&) { return "ParticleGrid()"; });
   ModelClass model(m, "Model",
                    "Topology and parameters of a scene. Made by ModelBuilder.finalize(). Counts are fixed, "
                    "numbers may be assigned.");

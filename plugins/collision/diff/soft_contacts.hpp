@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Differentiable contact forces of particles with planes and boxes of the world.
+// Differentiable contact forces of particles with shapes of the world.
 #pragma once
 
 #include "novaphy/model.hpp"

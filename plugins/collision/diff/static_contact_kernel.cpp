@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The traced contact of a particle with one plane or box.
+// The traced contact of a particle with one shape of the world.
 #include "novaphy/collision/static_contact_kernel.hpp"
 
 #include <cmath>
 
 #include "novaphy/collision/formula/soft_contact_record.h"
+#include "novaphy/collision/soft_contact_generator.hpp"
 #include "novaphy/collision/traced_material.hpp"
+#include "novaphy/collision/traced_shape.hpp"
 #include "novaphy/error.hpp"
 
 namespace novaphy::collision {
@@ -17,17 +19,6 @@ using nova::Int;
 using nova::Mask;
 using nova::Row;
 using nova::Vec3E;
-
-Int number(GeoType type) {
-  return Int(static_cast<std::int32_t>(type));
-}
-
-formula::SurfaceDistance<Expr> plane_or_box(Int type, const Vec3E& scale, const Vec3E& x) {
-  const auto plane = formula::plane_distance(x, scale.x, scale.y);
-  const auto box = formula::box_distance(x, scale);
-  const Mask is_box = type == number(GeoType::BOX);
-  return {select(is_box, box.distance, plane.distance), select(is_box, box.normal, plane.normal)};
-}
 
 /// The pairs that CollisionPipeline tests: active particles, shapes of the world that meet particles,
 /// compatible worlds.
@@ -54,10 +45,10 @@ void check_static_contact(const Model& model, float margin, bool ignore_body_sha
                     " is carried by body ", bodies[s],
                     ", and this operator knows shapes of the world alone; pass "
                     "ignore_body_shapes=True to leave it out");
-    NOVAPHY_REQUIRE(bodies[s] >= 0 || types[s] == GeoType::PLANE || types[s] == GeoType::BOX,
-                    ErrorKind::unsupported_feature, who, ": shape ", s, " is a ", to_string(types[s]),
-                    ", and this operator knows PLANE and BOX alone; "
-                    "build it with has_particle_collision=False, or step with a CollisionPipeline");
+    NOVAPHY_REQUIRE(bodies[s] >= 0 || has_particle_distance(types[s]), ErrorKind::unsupported_feature, who,
+                    ": shape ", s, " is a ", to_string(types[s]),
+                    ", and this operator knows PLANE, BOX, SPHERE and CAPSULE alone; build it with "
+                    "has_particle_collision=False");
   }
 }
 
@@ -112,7 +103,7 @@ void subtract_static_contact(nova::KernelScope& k, nova::Acc<Vec3E>& force) {
   const Vec3E x = k.vec3("x");
   const nova::TransformE pose = k.transform("shape_pose");
   const Vec3E local = transform_point(inverse(pose), x);
-  const auto surface = plane_or_box(k.i32("shape_type"), k.vec3("shape_scale"), local);
+  const auto surface = traced_surface(k.i32("shape_type"), k.vec3("shape_scale"), local);
   const auto contact = formula::contact_geometry(local, surface, pose, pose.q);
   const Expr gap = formula::soft_contact_gap(x, k.f32("radius"), contact.point, contact.normal);
   const Mask near =

@@ -18,5 +18,5 @@ NOVAPHY_PYTHON_MODULE(_novaphy_collision_diff, m) {
       },
       py::arg("model"), py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"),
       py::arg("soft_contact_margin") = 0.0, py::kw_only(), py::arg("ignore_body_shapes") = false,
-      "particle_f plus the contact forces of world planes and boxes, (P, 3) [N].");
+      "particle_f plus the contact forces of shapes of the world, (P, 3) [N].");
 }

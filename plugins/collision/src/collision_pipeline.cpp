@@ -36,6 +36,14 @@ std::int64_t moving_pairs(const Model& model) {
   return count;
 }
 
+/// While a recording is open: what the records come from, so that a recorded step can differentiate them.
+void note_origin(const Model& model, const SimState& state, Contacts& contacts) {
+  contacts.origin = {};
+  if (open_recording() == 0 || open_recording() == kNoRecording) return;
+  contacts.origin = {state.particle_q, state.body_q, model.shape_transform, model.shape_scale, 0, open_recording()};
+  contacts.origin.versions = contacts.origin_versions();
+}
+
 void warn_of_rigid_contact(const Model& model) {
   const std::int64_t count = moving_pairs(model);
   if (count == 0) return;
@@ -88,6 +96,7 @@ void CollisionPipeline::collide_within(const SimState& state, Contacts& contacts
       model_->body_count, "; take it from this model's state()");
   require_particle_distance_functions(*model_);  // flags may have changed since construction
   soft_contacts_.generate(*model_, state, soft_contact_margin, contacts);
+  note_origin(*model_, state, contacts);
   if (contacts.soft_contact_overflow && !overflow_logged_) {
     overflow_logged_ = true;
     log(LogLevel::warn, text("CollisionPipeline: ", contacts.soft_contact_count.read<std::int32_t>()[0],

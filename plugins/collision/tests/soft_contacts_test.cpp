@@ -46,8 +46,11 @@ Vec3r twin_force(const Model& model, const Vec3r& x, const Vec3r& v) {
   const auto pose = test::real(model.shape_transform.read<Transformf>()[0]);
   const auto scale = test::real(model.shape_scale.read<Vec3f>()[0]);
   const Vec3r local = transform_point(inverse(pose), x);
-  const bool box = model.shape_type.read<GeoType>()[0] == GeoType::BOX;
-  const auto surface = box ? collision::formula::box_distance(local, scale)
+  const GeoType type = model.shape_type.read<GeoType>()[0];
+  const auto surface = type == GeoType::BOX      ? collision::formula::box_distance(local, scale)
+                       : type == GeoType::SPHERE ? collision::formula::sphere_distance(local, scale.x)
+                       : type == GeoType::CAPSULE
+                           ? collision::formula::capsule_distance(local, scale.x, scale.y)
                            : collision::formula::plane_distance(local, scale.x, scale.y);
   const auto contact = collision::formula::contact_geometry(local, surface, pose, pose.q);
   const Real gap =
@@ -153,6 +156,19 @@ TEST_CASE("forces and gradients of a turned half space and of a turned sheet fro
                      {{0.1f, 0.2f, -0.3f}, {0.2f, 0.1f, 0.3f}});
 }
 
+TEST_CASE("forces and gradients of a turned sphere and a turned capsule: outside, inside, at the caps") {
+  const auto sphere = model_with(3, [](ModelBuilder& builder, const ShapeArgs& args) {
+    builder.add_shape_sphere(-1, 0.5, args);
+  });
+  check_against_twin(sphere, {{0.4f, 0.3f, 0.3f}, {-0.1f, 0.2f, 0.1f}, {0.0f, 0.0f, -0.6f}},
+                     {{0.1f, 0.2f, -0.3f}, {2, 1, -4}, {0.2f, 0.1f, 0.3f}});
+  const auto capsule = model_with(4, [](ModelBuilder& builder, const ShapeArgs& args) {
+    builder.add_shape_capsule(-1, 0.3, 0.5, args);
+  });
+  check_against_twin(capsule, {{0.3f, 0.2f, 0.2f}, {0.1f, 0.2f, 0.8f}, {0.2f, -0.1f, -0.75f}, {0.1f, 0.1f, 0.1f}},
+                     {{0.1f, 0.2f, -0.3f}, {2, 1, -4}, {0.2f, 0.1f, 0.3f}, {0.3f, 0.1f, 0.2f}});
+}
+
 TEST_CASE("particles beyond the margin, inactive ones, other worlds and ghost shapes get no force") {
   ModelBuilder one;
   ShapeConfig ghost;
@@ -186,13 +202,12 @@ TEST_CASE("an external force is added to") {
 
 TEST_CASE("shapes that the operator does not know are named") {
   const auto round = model_with(
-      1, [](ModelBuilder& builder, const ShapeArgs& args) { builder.add_shape_capsule(-1, 1, 1, args); });
+      1, [](ModelBuilder& builder, const ShapeArgs& args) { builder.add_shape_cylinder(-1, 1, 1, args); });
   const nova::Tensor row = one_row(0, 0, 0);
   CHECK(message_of([&] { eval_static_particle_shape_contact_forces_generated(*round, row, row, row); },
                    ErrorKind::unsupported_feature) ==
-        "eval_static_particle_shape_contact_forces_generated: shape 0 is a CAPSULE, and this operator knows "
-        "PLANE and BOX alone; "
-        "build it with has_particle_collision=False, or step with a CollisionPipeline");
+        "eval_static_particle_shape_contact_forces_generated: shape 0 is a CYLINDER, and this operator knows "
+        "PLANE, BOX, SPHERE and CAPSULE alone; build it with has_particle_collision=False");
 }
 
 TEST_CASE("a margin that is not finite is refused") {

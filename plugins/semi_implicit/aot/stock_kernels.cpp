@@ -20,9 +20,12 @@ std::vector<StockKernel> stock_kernels() {
        {{.wanted = 0b000111, .seeded = 0b11}, {.wanted = 0b110111, .seeded = 0b11}}},
       {kernels::integration_kernel(false), {{.wanted = 0b000111, .seeded = 0b11}}},
       // x, v, f, radius, flags, point, normal, ke, kd, kf, mu, soft -> total, f_out
-      {kernels::pair_contact_kernel(false), {{.wanted = 0b11}, {.wanted = 0b1111'1000'1011}}},
+      {kernels::pair_contact_kernel(), {{.wanted = 0b11}, {.wanted = 0b1111'1000'1011}}},
       // x, v, radius, flags, point, normal, ke, kd, kf, mu, soft -> total
-      {kernels::record_contact_kernel(false), {{.wanted = 0b11}, {.wanted = 0b111'1100'0111}}},
+      {kernels::record_contact_kernel({}), {{.wanted = 0b11}, {.wanted = 0b111'1100'0111}}},
+      // x, v, radius, flags, x_found, shape_type, shape_scale, shape_pose, ke, kd, kf, mu, soft -> total
+      {kernels::record_contact_kernel({.finds_again = true}),
+       {{.wanted = 0b1'0011}, {.wanted = 0b1'1111'0001'0111}}},
   };
 }
 

@@ -37,6 +37,15 @@ bool is_wanted(const DiffSolverConfig& config, Element element) {
   }
 }
 
+/// As semi_implicit::carry_over(); poses and twists of bodies pass through the tape, since contacts read them.
+void carry_bodies(const SimState& state_in, SimState& state_out) {
+  if (!nova::is_recording() || state_in.body_q.rows() == 0) return semi_implicit::carry_over(state_in, state_out);
+  nova::assign(state_out.body_q, nova::Tensor(state_in.body_q));
+  nova::assign(state_out.body_qd, nova::Tensor(state_in.body_qd));
+  if (state_in.joint_q.rows() > 0) state_out.joint_q.copy_from(state_in.joint_q);
+  if (state_in.joint_qd.rows() > 0) state_out.joint_qd.copy_from(state_in.joint_qd);
+}
+
 /// Memory for the total force of each recorded step: the integration kernel's adjoint reads it, while
 /// state_in.particle_f may be cleared for the next use of the state. A buffer is free again when no recording
 /// holds it.
@@ -65,6 +74,7 @@ struct DiffSemiImplicitSolver::Kept {
   ForceBuffers totals;
   semi_implicit::RecordedForces forces;
   semi_implicit::MaterialRows materials;
+  semi_implicit::RecordOrder order;  ///< for the records that `ordered_` has seen
 };
 
 DiffSemiImplicitSolver::DiffSemiImplicitSolver(std::shared_ptr<Model> model, const DiffSolverConfig& config)
@@ -125,7 +135,7 @@ void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const
                   "backward needs; "
                   "give one state for each step while a tape is open");
   if (model_->particle_count > 0) step_particles(state_in, state_out, contacts, dt);
-  semi_implicit::carry_over(state_in, state_out);
+  carry_bodies(state_in, state_out);
   if (!forces.empty()) kept_->forces.carry_over(state_in, state_out, dt);
 }
 
@@ -165,13 +175,13 @@ DeviceArray* DiffSemiImplicitSolver::add_contacts(SimState& state_in, const Cont
     if (contacts->soft_contacts_used() == 0) return nullptr;
     if (!ordered_.is_current(*contacts)) {
       check_records(*contacts);
-      by_pair_ = semi_implicit::works_by_pair(*contacts);
+      kept_->order = semi_implicit::order_of(*model_, *contacts, skips_carried_shapes_);
       ordered_.note(*contacts);
     }
-    const auto records = semi_implicit::records_for_step(*contacts, by_pair_);
+    const auto records = semi_implicit::records_for_step(*model_, *contacts, kept_->order);
+    if (records.used == 0) return nullptr;
     DeviceArray& total = kept_->totals.next(external);
-    semi_implicit::add_contact_forces(*model_, records, q, qd, external, total, kept_->materials,
-                                      skips_carried_shapes_);
+    semi_implicit::add_contact_forces(*model_, state_in, records, total, kept_->materials);
     return &total;
   }
   if (config_.soft_contact_margin > 0.0f && model_->shape_count > 0) {

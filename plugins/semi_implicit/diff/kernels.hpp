@@ -10,9 +10,13 @@ namespace novaphy::semi_implicit {
 /// x, v, f, flags, then append_step_inputs() -> q_out, qd_out. Models of one world all see row 0 of gravity.
 const nova::Kernel& integration_kernel(bool one_world);
 /// Rows are particles; the records of a particle come through tids, in the order of the shapes.
-const nova::Kernel& pair_contact_kernel(bool skip_carried_shapes);
-/// Rows are records; forces are scattered in record order.
-const nova::Kernel& record_contact_kernel(bool skip_carried_shapes);
+const nova::Kernel& pair_contact_kernel();
+/// Kinds of the kernel whose rows are records; forces are scattered in record order.
+struct RecordKernel {
+  bool finds_again = false;  ///< point and normal are computed from positions and poses, not read
+  bool carried = false;      ///< shapes may be on bodies
+};
+const nova::Kernel& record_contact_kernel(RecordKernel kind);
 
 /// Inputs of write_step() besides motion, force and flags, and its outputs.
 void append_step_inputs(nova::KernelDesc& desc, bool one_world);

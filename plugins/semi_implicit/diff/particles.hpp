@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Differentiable particle dynamics: integration, alone or with contact against planes and boxes of the world.
+// Differentiable particle dynamics: integration, alone or with contact against shapes of the world.
 #pragma once
 
 #include "novaphy/model.hpp"
@@ -19,7 +19,7 @@ NOVAPHY_API ParticleTensors integrate_particles_generated(const Model& model, co
                                                           const nova::Tensor& particle_qd,
                                                           const nova::Tensor& particle_f, float dt);
 
-/// The same after adding the contact forces of world planes and boxes within `soft_contact_margin` [m], in
+/// The same after adding the contact forces of shapes of the world within `soft_contact_margin` [m], in
 /// one kernel. Throws also as collision::check_static_contact().
 NOVAPHY_API ParticleTensors integrate_particles_with_static_contacts_generated(
     const Model& model, const nova::Tensor& particle_q, const nova::Tensor& particle_qd,

@@ -166,7 +166,7 @@ void bind_operators(py::module_& m) {
       },
       py::arg("model"), py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"),
       py::arg("soft_contact_margin"), py::arg("dt"), py::kw_only(), py::arg("ignore_body_shapes") = false,
-      "The same after adding the contact forces of world planes and boxes within soft_contact_margin [m], in "
+      "The same after adding the contact forces of shapes of the world within soft_contact_margin [m], in "
       "one kernel. UnsupportedFeatureError for shapes on bodies unless ignore_body_shapes, and for other "
       "shapes.");
 }

@@ -2,6 +2,7 @@
 // The forward step: contact forces particle by particle, then the integration of as many.
 #include "novaphy/semi_implicit/solver_semi_implicit.hpp"
 
+#include "novaphy/collision/formula/carried_contact.h"
 #include "novaphy/collision/formula/soft_contact.h"
 #include "novaphy/error.hpp"
 #include "novaphy/semi_implicit/step_checks.hpp"
@@ -59,10 +60,9 @@ struct ContactScene {
 
  private:
   void move_with_body(std::size_t body, std::size_t k, Vec3f& contact_point, Vec3f& surface_velocity) const {
-    contact_point = transform_point(body_q[body], point[k]);
-    const Vec3f arm = contact_point - transform_point(body_q[body], body_com[body]);
-    const Spatialf& twist = body_qd[body];
-    surface_velocity = (twist.linear + cross(twist.angular, arm)) + rotate(body_q[body].q, velocity[k]);
+    const auto moved = collision::formula::carried_contact(body_q[body], body_qd[body], body_com[body], point[k],
+                                                           velocity[k]);
+    contact_point = moved.point, surface_velocity = moved.velocity;
   }
 };
 

@@ -18,6 +18,11 @@ int dynamic_bodies(const Model& model) {
                                         [](std::int32_t f) { return (f & BodyFlags::KINEMATIC) == 0; }));
 }
 
+bool is_dynamic(const Model& model, std::int32_t body) {
+  const auto flags = model.body_flags.read<std::int32_t>();
+  return (flags[static_cast<std::size_t>(body)] & BodyFlags::KINEMATIC) == 0;
+}
+
 constexpr DeviceArray Model::*kReadByChecks[] = {&Model::body_flags, &Model::shape_flags, &Model::shape_type,
                                                  &Model::shape_body, &Model::particle_world};
 
@@ -47,7 +52,7 @@ std::vector<Unstepped> unsupported_shapes(const Model& model) {
   const auto types = model.shape_type.read<GeoType>();
   for (std::size_t s = 0; s < flags.size(); ++s) {
     if ((flags[s] & ShapeFlags::COLLIDE_PARTICLES) == 0) continue;
-    carried.count += bodies[s] >= 0 ? 1 : 0;
+    carried.count += bodies[s] >= 0 && is_dynamic(model, bodies[s]) ? 1 : 0;
     other.count += has_particle_distance(types[s]) ? 0 : 1;
   }
   std::vector<Unstepped> parts{carried, other};
@@ -93,7 +98,7 @@ std::string listed(const std::vector<Unstepped>& parts) {
       {"muscle", "muscles"},
       {"dynamic body", "dynamic bodies"},
       {"joint", "joints"},
-      {"shape on a body", "shapes on bodies"},
+      {"shape on a dynamic body", "shapes on dynamic bodies"},
       {"shape that is no plane, box, sphere or capsule", "shapes that are no plane, box, sphere or capsule"}};
   std::string out;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -108,6 +113,8 @@ void check_step(const char* who, const Model& model, const SimState& state_in, c
                 const Contacts* contacts, float dt) {
   NOVAPHY_REQUIRE(dt > 0.0f && std::isfinite(dt), ErrorKind::value, who, ": dt is ", dt,
                   "; give a positive time in s");
+  NOVAPHY_REQUIRE(!model.particles_collide, ErrorKind::unsupported_feature, who,
+                  ": particles do not act on each other yet; set model.particle_grid to None");
   check_state(who, "state_in", model, state_in);
   check_state(who, "state_out", model, state_out);
   NOVAPHY_REQUIRE(contacts == nullptr || (contacts->particle_count == model.particle_count &&

@@ -298,7 +298,7 @@ TEST_CASE("turning gradients on changes neither motion nor contacts of the recor
 }
 
 TEST_CASE(
-    "a step without contacts finds world planes and boxes itself when it has a margin, with the same bits") {
+    "a step without contacts finds shapes of the world itself when it has a margin, with the same bits") {
   Ball with_records, without;
   DiffSemiImplicitSolver solver(without.model, {.soft_contact_margin = 10.0f});
   for (std::size_t t = 0; t < 288; ++t) {
@@ -322,33 +322,36 @@ TEST_CASE("a model with anything else is refused with the whole list, or stepped
   const auto model = builder.finalize();
   CHECK(message_of([&] { DiffSemiImplicitSolver solver(model); }, ErrorKind::unsupported_feature) ==
         "DiffSemiImplicitSolver: the model has 1 spring, 1 tetrahedron, 1 dynamic body, 1 joint and 1 shape "
-        "on a body, which "
+        "on a dynamic body, which "
         "this solver does not step; DiffSolverConfig(strict=False) skips them");
   const test::LogLines log;
   DiffSemiImplicitSolver solver(model, {.strict = false});
   CHECK(solver.skipped() == std::vector<std::string>{"1 spring", "1 tetrahedron", "1 dynamic body", "1 joint",
-                                                     "1 shape on a body"});
+                                                     "1 shape on a dynamic body"});
   REQUIRE(log.lines.size() == 1);
   CHECK(log.lines[0].find(
             "DiffSemiImplicitSolver: skips 1 spring, 1 tetrahedron, 1 dynamic body, 1 joint and 1 shape on a "
-            "body (strict=False)") != std::string::npos);
+            "dynamic body (strict=False)") != std::string::npos);
 }
 
-TEST_CASE("skipped shapes on bodies exert no force") {
+TEST_CASE("skipped shapes on dynamic bodies exert no force, those on kinematic ones do") {
   ModelBuilder builder(Axis::Z, Vec3f{0, 0, 0});
   builder.add_particle({0, 0, 0.55f}, {0, 0, 0}, 1.0, 0.1);
-  const int link = builder.add_link({.is_kinematic = true});
-  builder.add_shape_box(link, 0.5, 0.5, 0.5);
+  builder.add_particle({5, 0, 0.55f}, {0, 0, 0}, 1.0, 0.1);
+  builder.add_shape_box(builder.add_link({.mass = 1.0}), 0.5, 0.5, 0.5);
+  const int kinematic = builder.add_link({.xform = Transformf{{5, 0, 0}, {0, 0, 0, 1}}, .is_kinematic = true});
+  builder.add_shape_box(kinematic, 0.5, 0.5, 0.5);
   const auto model = builder.finalize();
   CollisionPipeline pipeline(model, {});
   const auto contacts = pipeline.contacts();
   const auto in = model->state(), out = model->state();
   pipeline.collide(*in, *contacts);
-  REQUIRE(contacts->soft_contacts_used() == 1);
+  REQUIRE(contacts->soft_contacts_used() == 2);
   DiffSemiImplicitSolver solver(model, {.strict = false});
-  CHECK(solver.skipped() == std::vector<std::string>{"1 shape on a body"});
+  CHECK(solver.skipped() == std::vector<std::string>{"1 dynamic body", "1 shape on a dynamic body"});
   solver.step(*in, *out, nullptr, contacts.get(), 0.001f);
   CHECK(out->particle_qd.read<Vec3f>()[0].z == 0.0f);
+  CHECK(out->particle_qd.read<Vec3f>()[1].z > 0.0f);
 }
 
 TEST_CASE("parts that are switched off are no error and stay where they are") {

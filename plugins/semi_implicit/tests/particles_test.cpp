@@ -132,15 +132,14 @@ TEST_CASE("operators refuse a margin that is not finite") {
 TEST_CASE("operators name a shape that they do not know") {
   ModelBuilder builder;
   builder.add_particle({0, 0, 1}, {0, 0, 0}, 1.0);
-  builder.add_shape_sphere(-1, 0.5);
+  builder.add_shape_cylinder(-1, 0.5);
   const auto round = builder.finalize();
   const nova::Tensor one = vec3_rows({0, 0, 1});
   CHECK(message_of(
             [&] { integrate_particles_with_static_contacts_generated(*round, one, one, one, 0.0f, 0.1f); },
             ErrorKind::unsupported_feature) ==
-        "integrate_particles_with_static_contacts_generated: shape 0 is a SPHERE, and this operator knows "
-        "PLANE and BOX "
-        "alone; build it with has_particle_collision=False, or step with a CollisionPipeline");
+        "integrate_particles_with_static_contacts_generated: shape 0 is a CYLINDER, and this operator knows "
+        "PLANE, BOX, SPHERE and CAPSULE alone; build it with has_particle_collision=False");
 
   ModelBuilder carried;
   carried.add_particle({0, 0, 1}, {0, 0, 0}, 1.0);

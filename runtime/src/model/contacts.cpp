@@ -35,7 +35,18 @@ int Contacts::rigid_contacts_used() const {
   return used(rigid_contact_count, rigid_contact_max);
 }
 
+std::uint64_t Contacts::origin_versions() const {
+  std::uint64_t sum = 0;
+  for (const DeviceArray* array :
+       {&origin.particle_q, &origin.body_q, &origin.shape_transform, &origin.shape_scale, &soft_contact_count,
+        &soft_contact_particle, &soft_contact_shape, &soft_contact_body_pos, &soft_contact_body_vel,
+        &soft_contact_normal})
+    sum += array->version();
+  return sum;
+}
+
 void Contacts::clear() {
+  origin = {};
   soft_contact_count.zero();
   rigid_contact_count.zero();
   for (DeviceArray* indices : {&soft_contact_particle, &soft_contact_shape, &soft_contact_tids,

@@ -202,6 +202,7 @@ std::shared_ptr<Model> Model::clone() const {
   out->requires_grad = requires_grad;
   out->particle_max_velocity = particle_max_velocity;
   out->particle_max_radius = particle_max_radius;
+  out->particles_collide = particles_collide;
   out->body_label = body_label;
   out->shape_label = shape_label;
   out->joint_label = joint_label;

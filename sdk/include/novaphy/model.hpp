@@ -81,6 +81,8 @@ class NOVAPHY_API Model : public ArraySet, public std::enable_shared_from_this<M
   bool requires_grad = false;      ///< states and parameters keep their gradients
   float particle_max_velocity = 1e5f;  ///< m/s
   float particle_max_radius = 0.0f;    ///< m
+  /// Particles act on each other where they touch (particle_contact_material). `particle_grid` in Python.
+  bool particles_collide = false;
 
   std::vector<std::string> body_label, shape_label, joint_label, articulation_label, world_label;
   std::vector<CustomArray> custom_array_specs;  ///< of all owners, in order of creation
@@ -167,6 +169,17 @@ class NOVAPHY_API Contacts : public ArraySet {
   std::uint64_t generation = 0;
   /// That copy; the runtime never looks inside.
   mutable std::shared_ptr<void> recorded_copy;
+
+  /// What the last collide() computed the records from, noted while a recording was open: a recorded step can
+  /// then differentiate through the records. `recording` 0 = none was open: the records are constants.
+  struct Origin {
+    DeviceArray particle_q, body_q, shape_transform, shape_scale;
+    std::uint64_t versions = 0;  ///< sum of theirs and of the records', when collide() returned
+    std::uint64_t recording = 0;
+  };
+  Origin origin;
+  /// The sum of the versions of what `origin` holds and of the records.
+  std::uint64_t origin_versions() const;
 
   using ArraySet::visit;
   void visit(const Visitor& visitor) override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contact of particles with planes and boxes of the world, for kernels that find the contact themselves: the
+// Contact of particles with shapes of the world, for kernels that find the contact themselves: the
 // distance is traced, so no Contacts are needed and point and normal are differentiated too.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace novaphy::collision {
 
 /// Throws Error(value) for a margin that is not finite, and Error(unsupported_feature), naming the shape, for
-/// a shape that meets particles and is neither plane nor box, and for one that a body carries, unless
+/// a shape that meets particles and has no particle distance, and for one that a body carries, unless
 /// `ignore_body_shapes` leaves those out. `who` begins the message.
 NOVAPHY_API void check_static_contact(const Model& model, float margin, bool ignore_body_shapes,
                                       const char* who);

@@ -20,7 +20,7 @@ struct DiffSolverConfig {
   float angular_damping = 0.05f;              ///< of bodies, 1/s
   std::optional<float> friction_smoothing{};  ///< m/s; empty = Newton 1.8's law of rigid friction
   std::optional<std::string> friction_law{};  ///< "newton1.7", or empty
-  /// Above 0, a step that is given no Contacts finds the contacts of world planes and boxes itself, within
+  /// Above 0, a step that is given no Contacts finds the contacts of shapes of the world itself, within
   /// this margin [m], and differentiates their point and normal too. At 0 such a step has no contacts.
   float soft_contact_margin = 0.0f;
   bool enable_particles = true, enable_tetrahedra = true, enable_triangles = true, enable_contacts = true;
@@ -33,8 +33,11 @@ struct DiffSolverConfig {
 /// they run alone. Results equal SolverSemiImplicit's to the bit. Gradients reach the start state, the
 /// external forces (state_particle_f_tensor(state_in): the force at call time, although state_in holds the
 /// total force afterwards), particle_inv_mass, particle_radius, gravity, shape_material_ke, kd, kf, mu and
-/// soft_contact_material, and whatever the forces of other plugins read. Contact points and normals are constants, as they are records of a collide(); they
-/// may be collided anew before every step.
+/// soft_contact_material, body_q and body_qd of kinematic bodies that carry shapes, and whatever the forces of other
+/// plugins read. Records of a collide() inside the recording are differentiated through: point and normal depend
+/// on the positions, poses and sizes that they were found with. Those of a collide() outside are constants. Contacts
+/// may be collided anew before every step. Throws Error(stale_record) when records, or what they were found with,
+/// were overwritten between such a collide() and the step.
 class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
  public:
   /// Throws Error(unsupported_feature) with everything in the model that it cannot step, unless `strict` is
@@ -70,7 +73,6 @@ class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
   collision::OneThread one_thread_;
   semi_implicit::CheckedModel checked_;
   SeenRecords ordered_;
-  bool by_pair_ = false;  ///< the order of work for the records that `ordered_` has seen
   std::vector<std::string> skipped_;
   bool skips_carried_shapes_ = false;
   std::unique_ptr<Kept> kept_;

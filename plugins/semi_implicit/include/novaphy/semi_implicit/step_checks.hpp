@@ -20,7 +20,7 @@ struct Unstepped {
 
 /// Everything in the model that a particle step leaves out, shapes excepted; empty = nothing.
 NOVAPHY_API std::vector<Unstepped> unstepped_elements(const Model& model);
-/// Shapes that meet particles and are carried by a body, and those that are neither plane, box, sphere nor
+/// Shapes that meet particles and are carried by a dynamic body, and those that are neither plane, box, sphere nor
 /// capsule.
 NOVAPHY_API std::vector<Unstepped> unsupported_shapes(const Model& model);
 /// Throws Error(index) for a particle of a world, or a shape on a body, that the model does not have.
