@@ -49,6 +49,19 @@ def test_a_new_plugin_builds_and_passes_its_tests_and_check(installed_sdk, tmp_p
             "assert abs(c.particle_qd.numpy()[0, 0] - 0.95) < 1e-6, c.particle_qd.numpy()", plugins=plugins)
 
 
+def test_what_a_new_plugins_test_throws_is_a_sentence(installed_sdk, tmp_path):
+    new_plugin(installed_sdk, tmp_path, "acme_air", ())
+    test = tmp_path / "acme_air/tests/acme_air_test.cpp"
+    test.write_text(test.read_text().replace("void run_all() {\n", "void run_all() {\n  novaphy::fail(novaphy::ErrorKind::value, "
+                                             "\"acme_air: drag has no value; give one\");\n"))
+    build, _ = installed_sdk.configure(tmp_path / "acme_air", "CMAKE_CXX_FLAGS_RELEASE=-O0")
+    run("cmake", "--build", build, environment=installed_sdk.environment())
+    done = run("ctest", "--test-dir", build, "--output-on-failure", "-R", "^acme_air$", expect=8,
+               environment=installed_sdk.environment())
+    assert "\nacme_air: drag has no value; give one\n" in done.stdout
+    assert "terminate called" not in done.stdout
+
+
 def test_a_new_plugin_has_the_folders_of_a_bundled_one(installed_sdk, tmp_path):
     new_plugin(installed_sdk, tmp_path, "acme_air", PARTS)
     folder = tmp_path / "acme_air"

@@ -4,8 +4,9 @@
 // Around each single load of a library that did not come with the runtime lies a file in
 // ${XDG_STATE_HOME:-~/.local/state}/novaphy/loading. A file whose process has ended tells that the process
 // died during that load. The plugin is the likeliest cause and not the only one: another thread, one that an
-// earlier plugin started for instance, or a signal from outside may have ended the process meanwhile. Each
-// process has files of its own, so that any number of them work at once.
+// earlier plugin started for instance, or SIGKILL from outside may have ended the process meanwhile. An
+// interrupt (SIGINT, SIGTERM, SIGHUP) takes the file with it. Each process has files of its own, so that any
+// number of them work at once.
 #pragma once
 
 #include <filesystem>
