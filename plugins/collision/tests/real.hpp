@@ -36,6 +36,12 @@ inline bool operator<(Real a, Real b) {
 inline bool operator>(Real a, Real b) {
   return a.value > b.value;
 }
+inline bool operator<=(Real a, Real b) {
+  return a.value <= b.value;
+}
+inline bool operator>=(Real a, Real b) {
+  return a.value >= b.value;
+}
 inline bool operator==(Real a, Real b) {
   return a.value == b.value;
 }

@@ -10,6 +10,7 @@
 #include "force_names.hpp"
 #include "novaphy/python.hpp"
 #include "novaphy/semi_implicit/diff_semi_implicit_solver.hpp"
+#include "bind_push_box.hpp"
 #include "step_binding.hpp"
 
 namespace py = pybind11;
@@ -204,4 +205,5 @@ NOVAPHY_PYTHON_MODULE(_novaphy_semi_implicit_diff, m) {
   bind_solver(m);
   bind_operators(m);
   bind_element_forces(m);
+  python::bind_push_box(m);
 }

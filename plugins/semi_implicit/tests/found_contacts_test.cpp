@@ -16,7 +16,7 @@
 #include "novaphy/nova/tape.hpp"
 #include "novaphy/semi_implicit/diff_semi_implicit_solver.hpp"
 #include "novaphy/semi_implicit/solver_semi_implicit.hpp"
-#include "real.hpp"
+#include "../../collision/tests/real.hpp"
 #include "scenes.hpp"
 
 using namespace novaphy;
