@@ -36,6 +36,15 @@ void bind_views(py::module_& m) {
         novaphy::python::integer("particle_index"), py::arg("target_x"), py::arg("target_y"),
         py::arg("target_z"),
         "Squared distance of one particle to a target, shape (1,), m^2. IndexError, ShapeMismatchError.");
+  m.def("particle_centroid_generated", &particle_centroid_generated, py::arg("particle_q"),
+        "The unweighted mean of positions (n, 3), shape (1, 3), m. ShapeMismatchError; ValueError for no "
+        "particle.");
+  m.def("vec3_point_loss_generated", &vec3_point_loss_generated, py::arg("point"), py::arg("target_x"),
+        py::arg("target_y"), py::arg("target_z"),
+        "Squared distance of a point (1, 3) or (3,) to a target, shape (1,), m^2. ShapeMismatchError.");
+  m.def("clamp_f32_generated", &clamp_f32_generated, py::arg("x"), py::arg("lower"), py::arg("upper"),
+        "x held within [lower, upper], for updates projected on bounds; can be captured. The gradient passes "
+        "inside the bounds, and is 0 at them and outside. ValueError for bounds in the wrong order.");
   m.def(
       "assign", [](Tensor target, const Tensor& source) { assign(target.array(), source); },
       py::arg("target"), py::arg("source"),
