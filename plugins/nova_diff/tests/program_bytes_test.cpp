@@ -169,7 +169,8 @@ TEST_CASE("the numbers of the byte form keep their meaning") {
   for (const auto& [op, number] : operations) CHECK_MESSAGE(is(op, number), name_of(op));
   const Row rows[] = {Row::f32,       Row::vec2,    Row::vec3,  Row::vec4,  Row::quat,
                       Row::transform, Row::spatial, Row::mat22, Row::mat33, Row::i32,
-                      Row::ivec2,     Row::ivec3,   Row::ivec4, Row::flags, Row::u8};
+                      Row::ivec2,     Row::ivec3,   Row::ivec4, Row::flags, Row::u8,
+                      Row::vec5};
   for (int k = 0; k < static_cast<int>(std::size(rows)); ++k) CHECK(is(rows[k], k));
   const Reach reaches[] = {Reach::row,    Reach::uniform, Reach::value,
                            Reach::domain, Reach::pair,    Reach::gather};

@@ -3,7 +3,7 @@
 // state, of state and material, of everything. Any other adjoint is interpreted.
 #include "novaphy/nova/stock_kernels.hpp"
 
-#include "diff/elements.hpp"
+#include "diff/element_kernels.hpp"
 #include "diff/kernels.hpp"
 
 namespace nova::aot {
@@ -13,6 +13,10 @@ std::vector<StockKernel> stock_kernels() {
   return {
       // x, v, rest, material, activation
       {kernels::tetrahedra_kernel(), {{.wanted = 0b00011}, {.wanted = 0b01011}, {.wanted = 0b11111}}},
+      // x, v, rest, material, activation
+      {kernels::triangles_kernel(), {{.wanted = 0b00011}, {.wanted = 0b01011}, {.wanted = 0b11111}}},
+      // x, v, material, rest_angle
+      {kernels::bending_kernel(), {{.wanted = 0b0011}, {.wanted = 0b1111}}},
       // x, v, ke, kd, rest_length
       {kernels::springs_kernel(), {{.wanted = 0b00011}, {.wanted = 0b11111}}},
       // x, v, f, flags, inv_mass, gravity -> q_out, qd_out

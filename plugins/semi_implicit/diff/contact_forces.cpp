@@ -42,11 +42,11 @@ nova::Kernel make_pair_kernel() {
       });
 }
 
-void subtract_by_pair(const Model& model, const SimState& state, const ContactRecords& records,
+void subtract_by_pair(const Model& model, const SimState& state, const ContactRecords& records, const DeviceArray& sum,
                       const DeviceArray& total, const MaterialRows& materials) {
   const nova::Operand inputs[] = {state.particle_q,
                                   state.particle_qd,
-                                  state.particle_f,
+                                  sum,
                                   model.particle_radius,
                                   model.particle_flags,
                                   *records.point,
@@ -75,14 +75,14 @@ void MaterialRows::follow(const Model& model) {
     particle = collision::particle_contact_row(model);
 }
 
-void add_contact_forces(const Model& model, SimState& state, const ContactRecords& records, DeviceArray& total,
-                        MaterialRows& materials) {
+void add_contact_forces(const Model& model, SimState& state, const ContactRecords& records, const DeviceArray& sum,
+                        DeviceArray& total, MaterialRows& materials) {
   materials.follow(model);
   if (records.tids != nullptr) {
-    subtract_by_pair(model, state, records, total, materials);
+    subtract_by_pair(model, state, records, sum, total, materials);
     return;
   }
-  nova::assign(total, nova::Tensor(state.particle_f));
+  if (&total != &sum) nova::assign(total, nova::Tensor(sum));
   subtract_by_record(model, state, records, total, materials);
   nova::assign(state.particle_f, nova::Tensor(total));
 }

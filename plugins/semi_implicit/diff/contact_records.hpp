@@ -42,10 +42,10 @@ struct MaterialRows {
   void follow(const Model& model);
 };
 
-/// total = particle_f plus the contact forces, added in record order; particle_f then holds the same, also on
-/// the tape, while nothing but the step writes `total`.
-void add_contact_forces(const Model& model, SimState& state, const ContactRecords& records, DeviceArray& total,
-                        MaterialRows& materials);
+/// total = sum plus the contact forces, added in record order; particle_f then holds the same, also on the tape, while
+/// nothing but the step writes `total`. `sum`, the forces so far, is particle_f or `total` itself.
+void add_contact_forces(const Model& model, SimState& state, const ContactRecords& records, const DeviceArray& sum,
+                        DeviceArray& total, MaterialRows& materials);
 /// total minus the contact forces, one record after the other.
 void subtract_by_record(const Model& model, const SimState& state, const ContactRecords& records,
                         const DeviceArray& total, const MaterialRows& materials);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The differentiable step: contact forces in one kernel, integration in a second.
+// The differentiable step: a kernel for each kind of elements, one for contacts, one for the integration.
 #include "novaphy/semi_implicit/diff_semi_implicit_solver.hpp"
 
 #include <cmath>
 
 #include "diff/contact_records.hpp"
+#include "diff/elements.hpp"
 #include "diff/particles.hpp"
 #include "diff/recorded_forces.hpp"
 #include "novaphy/collision/static_contact_kernel.hpp"
@@ -22,10 +23,6 @@ using semi_implicit::Unstepped;
 
 bool is_wanted(const DiffSolverConfig& config, Element element) {
   switch (element) {
-    case Element::triangle:
-      return config.enable_triangles;
-    case Element::tetrahedron:
-      return config.enable_tetrahedra;
     case Element::body:
     case Element::joint:
       return config.enable_rigid;
@@ -97,9 +94,7 @@ void DiffSemiImplicitSolver::skip_or_refuse() {
   semi_implicit::check_owners("DiffSemiImplicitSolver", *model_);
   auto parts = semi_implicit::unstepped_elements(*model_);
   for (const Unstepped& part : semi_implicit::unsupported_shapes(*model_)) parts.push_back(part);
-  std::erase_if(parts, [&](const Unstepped& part) {
-    return !is_wanted(config_, part.element) || kept_->forces.forces().acts_on(part.element);
-  });
+  std::erase_if(parts, [&](const Unstepped& part) { return !is_wanted(config_, part.element); });
   NOVAPHY_REQUIRE(parts.empty() || !config_.strict, ErrorKind::unsupported_feature,
                   "DiffSemiImplicitSolver: the model has ", semi_implicit::listed(parts),
                   ", which this solver does not step; DiffSolverConfig(strict=False) skips them");
@@ -117,13 +112,20 @@ void DiffSemiImplicitSolver::skip_or_refuse() {
         text("DiffSemiImplicitSolver: skips ", semi_implicit::listed(parts), " (strict=False)"));
 }
 
-void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const Control*,
+void DiffSemiImplicitSolver::check_materials() {
+  if (checked_materials_.is_current(*model_)) return;
+  semi_implicit::check_materials("DiffSemiImplicitSolver.step", *model_);
+  checked_materials_.note(*model_);
+}
+
+void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const Control* control,
                                   const Contacts* contacts, float dt) {
   refuse_in_capture("DiffSemiImplicitSolver.step (supports_graph_capture is False)");
   const collision::OneThread::Entry entry(one_thread_, "DiffSemiImplicitSolver.step", "solver");
   std::optional<nova::NoGrad> no_grad;
   if (forward_only) no_grad.emplace();
   skip_or_refuse();
+  check_materials();
   semi_implicit::check_step("DiffSemiImplicitSolver.step", *model_, state_in, state_out, contacts, dt);
   const semi_implicit::Forces& forces = kept_->forces.forces();
   if (!forces.empty()) {
@@ -134,13 +136,13 @@ void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const
                   "DiffSemiImplicitSolver.step: state_in and state_out are the same state, whose old values "
                   "backward needs; "
                   "give one state for each step while a tape is open");
-  if (model_->particle_count > 0) step_particles(state_in, state_out, contacts, dt);
+  if (model_->particle_count > 0) step_particles(state_in, state_out, control, contacts, dt);
   carry_bodies(state_in, state_out);
   if (!forces.empty()) kept_->forces.carry_over(state_in, state_out, dt);
 }
 
-void DiffSemiImplicitSolver::step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts,
-                                            float dt) {
+void DiffSemiImplicitSolver::step_particles(SimState& state_in, SimState& state_out, const Control* control,
+                                            const Contacts* contacts, float dt) {
   if (!config_.enable_particles) {
     if (&state_in != &state_out) {
       nova::assign(state_out.particle_q, nova::Tensor(state_in.particle_q));
@@ -150,27 +152,49 @@ void DiffSemiImplicitSolver::step_particles(SimState& state_in, SimState& state_
   }
   // clear_forces() or an assignment since an earlier step from this state begins a new external force
   nova::accept_outside_write(state_in.particle_f);
-  const DeviceArray& force = total_force(state_in, contacts);
+  const DeviceArray& force = total_force(state_in, control, contacts);
   semi_implicit::integrate_particles(*model_, state_in.particle_q, state_in.particle_qd, force,
                                      state_out.particle_q, state_out.particle_qd, dt);
 }
 
-const DeviceArray& DiffSemiImplicitSolver::total_force(SimState& state_in, const Contacts* contacts) {
+const DeviceArray& DiffSemiImplicitSolver::total_force(SimState& state_in, const Control* control,
+                                                       const Contacts* contacts) {
   DeviceArray& external = state_in.particle_f;
-  DeviceArray* total = config_.enable_contacts ? add_contacts(state_in, contacts) : nullptr;
-  if (kept_->forces.forces().empty()) return total != nullptr ? *total : external;
-  if (total == nullptr) {
-    total = &kept_->totals.next(external);
-    nova::assign(*total, nova::Tensor(external));
+  DeviceArray* total = add_elements(state_in, control);
+  bool external_is_total = total == nullptr;
+  if (config_.enable_contacts)
+    if (DeviceArray* const with_contacts = add_contacts(state_in, contacts, total))
+      total = with_contacts, external_is_total = true;
+  if (!kept_->forces.forces().empty()) {
+    if (total == nullptr) total = &begin_total(external);
+    kept_->forces.add_to(*total, *model_, state_in);
+    external_is_total = false;
   }
-  kept_->forces.add_to(*total, *model_, state_in);
-  nova::assign(external, nova::Tensor(*total));
-  return *total;
+  if (!external_is_total) nova::assign(external, nova::Tensor(*total));
+  return total != nullptr ? *total : external;
 }
 
-DeviceArray* DiffSemiImplicitSolver::add_contacts(SimState& state_in, const Contacts* contacts) {
+DeviceArray& DiffSemiImplicitSolver::begin_total(const DeviceArray& external) {
+  DeviceArray& total = kept_->totals.next(external);
+  nova::assign(total, nova::Tensor(external));
+  return total;
+}
+
+DeviceArray* DiffSemiImplicitSolver::add_elements(SimState& state_in, const Control* control) {
+  const semi_implicit::SteppedElements stepped{config_.enable_triangles, config_.enable_tetrahedra};
+  const auto activations = semi_implicit::activations_of("DiffSemiImplicitSolver.step", *model_, control);
+  if (!stepped.any(*model_)) return nullptr;
+  DeviceArray& total = begin_total(state_in.particle_f);
+  semi_implicit::subtract_element_forces(*model_, stepped, state_in.particle_q, state_in.particle_qd, activations,
+                                         total);
+  return &total;
+}
+
+DeviceArray* DiffSemiImplicitSolver::add_contacts(SimState& state_in, const Contacts* contacts, DeviceArray* total) {
   const DeviceArray &q = state_in.particle_q, &qd = state_in.particle_qd;
   DeviceArray& external = state_in.particle_f;
+  DeviceArray& sum = total != nullptr ? *total : external;  // the forces so far
+  const auto own_memory = [&] { return total != nullptr ? total : &kept_->totals.next(external); };
   if (contacts != nullptr) {
     if (contacts->soft_contacts_used() == 0) return nullptr;
     if (!ordered_.is_current(*contacts)) {
@@ -180,17 +204,17 @@ DeviceArray* DiffSemiImplicitSolver::add_contacts(SimState& state_in, const Cont
     }
     const auto records = semi_implicit::records_for_step(*model_, *contacts, kept_->order);
     if (records.used == 0) return nullptr;
-    DeviceArray& total = kept_->totals.next(external);
-    semi_implicit::add_contact_forces(*model_, state_in, records, total, kept_->materials);
-    return &total;
+    DeviceArray* const result = own_memory();
+    semi_implicit::add_contact_forces(*model_, state_in, records, sum, *result, kept_->materials);
+    return result;
   }
   if (config_.soft_contact_margin > 0.0f && model_->shape_count > 0) {
     collision::check_static_contact(*model_, config_.soft_contact_margin, !config_.strict,
                                     "DiffSemiImplicitSolver.step without contacts");
-    DeviceArray& total = kept_->totals.next(external);
-    collision::subtract_static_contacts(*model_, q, qd, external, total, config_.soft_contact_margin);
-    nova::assign(external, nova::Tensor(total));
-    return &total;
+    DeviceArray* const result = own_memory();
+    collision::subtract_static_contacts(*model_, q, qd, sum, *result, config_.soft_contact_margin);
+    nova::assign(external, nova::Tensor(*result));
+    return result;
   }
   return nullptr;
 }

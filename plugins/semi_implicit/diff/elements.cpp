@@ -1,53 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated kernels of springs and tetrahedra.
+// Launches of the kernels of elements: as operators, and in a step.
 #include "diff/elements.hpp"
 
-#include <array>
-
+#include "diff/element_kernels.hpp"
 #include "novaphy/error.hpp"
-#include "novaphy/semi_implicit/formula/spring.h"
-#include "novaphy/semi_implicit/formula/tetrahedron.h"
 
 namespace novaphy::semi_implicit {
 
 namespace {
-
-using nova::Expr;
-using nova::in;
-using nova::out;
-using nova::Row;
-using nova::Vec3E;
-
-nova::Kernel make_tetrahedra_kernel() {
-  return nova::make_indexed_expr_kernel_typed_access_n(
-      {.name = "tetrahedra",
-       .in = {in("x", Row::vec3).gather("tet", 4), in("v", Row::vec3).gather("tet", 4),
-              in("rest", Row::mat33).rate_static(), in("material", Row::vec3).rate_static(),
-              in("activation", Row::f32)},
-       .out = {out("f", Row::vec3).scatter_sub("tet", 4)},
-       .index = {nova::index("tet", Row::ivec4)}},
-      [](nova::KernelScope& k) {
-        const auto rest = formula::prepare_tetrahedron(k.mat33("rest"), k.vec3("material"));
-        k.write("f",
-                formula::tetrahedron_forces(k.vec3s<4>("x"), k.vec3s<4>("v"), rest, k.f32("activation")));
-      });
-}
-
-nova::Kernel make_springs_kernel() {
-  return nova::make_indexed_expr_kernel_typed_access_n(
-      {.name = "springs",
-       .in = {in("x", Row::vec3).gather("spring", 2), in("v", Row::vec3).gather("spring", 2),
-              in("ke", Row::f32).rate_static(), in("kd", Row::f32).rate_static(),
-              in("rest_length", Row::f32)},
-       .out = {out("f", Row::vec3).scatter_sub("spring", 2)},
-       .index = {nova::index("spring", Row::ivec2)}},
-      [](nova::KernelScope& k) {
-        const auto x = k.vec3s<2>("x"), v = k.vec3s<2>("v");
-        const Vec3E force = formula::spring_force<Expr>(x[0], x[1], v[0], v[1],
-                                                        {k.f32("ke"), k.f32("kd"), k.f32("rest_length")});
-        k.write("f", std::array<Vec3E, 2>{force, -force});
-      });
-}
 
 void require_particle_rows(const char* who, const char* name, const nova::Tensor& tensor,
                            const Model& model) {
@@ -65,16 +25,45 @@ nova::Tensor begin_sum(const char* who, const Model& model, const nova::Tensor& 
   return particle_f.clone();
 }
 
-}  // namespace
-
-const nova::Kernel& tetrahedra_kernel() {
-  static const nova::Kernel kernel = make_tetrahedra_kernel();
-  return kernel;
+nova::Operand given_or(const std::optional<nova::Tensor>& given, const DeviceArray& own) {
+  return given ? nova::Operand(*given) : nova::Operand(own);
 }
 
-const nova::Kernel& springs_kernel() {
-  static const nova::Kernel kernel = make_springs_kernel();
-  return kernel;
+}  // namespace
+
+nova::Tensor eval_spring_forces_generated(const Model& model, const nova::Tensor& particle_q,
+                                          const nova::Tensor& particle_qd, const nova::Tensor& particle_f,
+                                          const SpringTensors& springs) {
+  nova::Tensor force = begin_sum("eval_spring_forces_generated", model, particle_q, particle_qd, particle_f);
+  nova::launch(springs_kernel(),
+               {particle_q, particle_qd, given_or(springs.ke, model.spring_stiffness),
+                given_or(springs.kd, model.spring_damping),
+                given_or(springs.rest_length, model.spring_rest_length), model.spring_indices},
+               {force}, model.spring_count);
+  return force;
+}
+
+nova::Tensor eval_triangle_forces_generated(const Model& model, const nova::Tensor& particle_q,
+                                            const nova::Tensor& particle_qd, const nova::Tensor& particle_f,
+                                            const nova::Tensor& tri_activations,
+                                            const nova::Tensor& tri_materials) {
+  nova::Tensor force = begin_sum("eval_triangle_forces_generated", model, particle_q, particle_qd, particle_f);
+  nova::launch(triangles_kernel(),
+               {particle_q, particle_qd, model.tri_poses, tri_materials, tri_activations, model.tri_indices},
+               {force}, model.tri_count);
+  return force;
+}
+
+nova::Tensor eval_bending_forces_generated(const Model& model, const nova::Tensor& particle_q,
+                                           const nova::Tensor& particle_qd, const nova::Tensor& particle_f,
+                                           const std::optional<nova::Tensor>& edge_bending_properties,
+                                           const std::optional<nova::Tensor>& edge_rest_angle) {
+  nova::Tensor force = begin_sum("eval_bending_forces_generated", model, particle_q, particle_qd, particle_f);
+  nova::launch(bending_kernel(),
+               {particle_q, particle_qd, given_or(edge_bending_properties, model.edge_bending_properties),
+                given_or(edge_rest_angle, model.edge_rest_angle), model.edge_indices},
+               {force}, model.edge_count);
+  return force;
 }
 
 nova::Tensor eval_tetrahedra_forces_generated(const Model& model, const nova::Tensor& particle_q,
@@ -89,19 +78,30 @@ nova::Tensor eval_tetrahedra_forces_generated(const Model& model, const nova::Te
   return force;
 }
 
-nova::Tensor eval_spring_forces_generated(const Model& model, const nova::Tensor& particle_q,
-                                          const nova::Tensor& particle_qd, const nova::Tensor& particle_f,
-                                          const SpringTensors& springs) {
-  nova::Tensor force = begin_sum("eval_spring_forces_generated", model, particle_q, particle_qd, particle_f);
-  const auto operand = [](const std::optional<nova::Tensor>& given, const DeviceArray& own) {
-    return given ? nova::Operand(*given) : nova::Operand(own);
-  };
-  nova::launch(springs_kernel(),
-               {particle_q, particle_qd, operand(springs.ke, model.spring_stiffness),
-                operand(springs.kd, model.spring_damping),
-                operand(springs.rest_length, model.spring_rest_length), model.spring_indices},
-               {force}, model.spring_count);
-  return force;
+bool SteppedElements::any(const Model& model) const {
+  return model.spring_count > 0 || model.edge_count > 0 || (triangles && model.tri_count > 0) ||
+         (tetrahedra && model.tet_count > 0);
+}
+
+void subtract_element_forces(const Model& model, const SteppedElements& stepped, const DeviceArray& q,
+                             const DeviceArray& qd, const Activations& activations, const DeviceArray& total) {
+  if (model.spring_count > 0)
+    nova::launch(springs_kernel(),
+                 {q, qd, model.spring_stiffness, model.spring_damping, model.spring_rest_length,
+                  model.spring_indices},
+                 {total}, model.spring_count);
+  if (stepped.triangles && model.tri_count > 0)
+    nova::launch(triangles_kernel(),
+                 {q, qd, model.tri_poses, model.particle_tri_material, activations.triangles, model.tri_indices},
+                 {total}, model.tri_count);
+  if (model.edge_count > 0)
+    nova::launch(bending_kernel(),
+                 {q, qd, model.edge_bending_properties, model.edge_rest_angle, model.edge_indices}, {total},
+                 model.edge_count);
+  if (stepped.tetrahedra && model.tet_count > 0)
+    nova::launch(tetrahedra_kernel(),
+                 {q, qd, model.tet_poses, model.particle_tet_material, activations.tetrahedra, model.tet_indices},
+                 {total}, model.tet_count);
 }
 
 }  // namespace novaphy::semi_implicit

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Differentiable forces of springs and tetrahedra on particles.
+// Differentiable forces of springs, triangles, bending edges and tetrahedra on particles.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 #include "novaphy/model.hpp"
 #include "novaphy/nova/kernel.hpp"
 #include "novaphy/nova/tensor.hpp"
+#include "novaphy/semi_implicit/step_checks.hpp"
 
 namespace novaphy::semi_implicit {
 
@@ -31,9 +32,30 @@ NOVAPHY_API nova::Tensor eval_spring_forces_generated(const Model& model, const 
                                                       const nova::Tensor& particle_f,
                                                       const SpringTensors& springs = {});
 
-/// The kernels themselves. tetrahedra: x, v, rest, material, activation, tet -> f; springs: x, v, ke, kd,
-/// rest_length, spring -> f.
-NOVAPHY_API const nova::Kernel& tetrahedra_kernel();
-NOVAPHY_API const nova::Kernel& springs_kernel();
+/// The same for all triangles (formula/triangle.h). `tri_activations` is (F), `tri_materials` (F, 5) = ke, ka [N/m], kd
+/// [N s/m], drag, lift [N s^2/m^4].
+NOVAPHY_API nova::Tensor eval_triangle_forces_generated(const Model& model, const nova::Tensor& particle_q,
+                                                        const nova::Tensor& particle_qd,
+                                                        const nova::Tensor& particle_f,
+                                                        const nova::Tensor& tri_activations,
+                                                        const nova::Tensor& tri_materials);
+
+/// The same for all bending edges (formula/bending.h). `edge_bending_properties` is (E, 2) = ke, kd, `edge_rest_angle`
+/// (E) [rad]; empty = the model's arrays.
+NOVAPHY_API nova::Tensor eval_bending_forces_generated(
+    const Model& model, const nova::Tensor& particle_q, const nova::Tensor& particle_qd, const nova::Tensor& particle_f,
+    const std::optional<nova::Tensor>& edge_bending_properties = {},
+    const std::optional<nova::Tensor>& edge_rest_angle = {});
+
+/// The kinds of elements that a step can leave out.
+struct SteppedElements {
+  bool triangles = true, tetrahedra = true;
+  bool any(const Model& model) const;
+};
+
+/// Subtracts from `total` (P, 3) what the elements of the model take from their particles, in the order of the step:
+/// springs, triangles, bending edges, tetrahedra.
+void subtract_element_forces(const Model& model, const SteppedElements& stepped, const DeviceArray& q,
+                             const DeviceArray& qd, const Activations& activations, const DeviceArray& total);
 
 }  // namespace novaphy::semi_implicit

@@ -194,6 +194,18 @@ void bind_element_forces(py::module_& m) {
       "particle_f [N] (P, 3) plus the forces of all springs, a new tensor. spring_ke [N/m], spring_kd [N "
       "s/m] and spring_rest_length [m] are (S); None = the model's arrays. ShapeMismatchError names the "
       "argument.");
+  m.def("eval_triangle_forces_generated", &semi_implicit::eval_triangle_forces_generated, py::arg("model"),
+        py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"), py::arg("tri_activations"),
+        py::arg("tri_materials"),
+        "particle_f [N] (P, 3) plus the membrane, area, drag and lift forces of all triangles, a new tensor. "
+        "tri_activations is (F), tri_materials (F, 5) = ke, ka [N/m], kd [N s/m], drag, lift. A triangle with ka = 0 "
+        "has no area force. ShapeMismatchError names the argument.");
+  m.def("eval_bending_forces_generated", &semi_implicit::eval_bending_forces_generated, py::arg("model"),
+        py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"),
+        py::arg("edge_bending_properties") = py::none(), py::arg("edge_rest_angle") = py::none(),
+        "particle_f [N] (P, 3) plus the forces of all bending edges, a new tensor. edge_bending_properties is (E, 2) = "
+        "ke, kd, edge_rest_angle (E) [rad]; None = the model's arrays. An edge with an index below 0 has no force. "
+        "ShapeMismatchError names the argument.");
 }
 
 }  // namespace

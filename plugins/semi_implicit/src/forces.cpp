@@ -15,21 +15,6 @@ namespace {
 
 constexpr std::int64_t kBlock = 128;  // rows whose forces lie on the stack
 
-Frequency frequency_of(Element element) {
-  switch (element) {
-    case Element::spring:
-      return Frequency::spring;
-    case Element::triangle:
-      return Frequency::tri;
-    case Element::edge:
-      return Frequency::edge;
-    case Element::tetrahedron:
-      return Frequency::tet;
-    default:
-      return Frequency::once;  // none that a force acts on
-  }
-}
-
 std::string plugin_of(const std::string& name) {
   for (const ProvidedInterface& provided : list<IForce>())
     if (provided.name == name) return provided.plugin;
@@ -122,12 +107,6 @@ void add_on_particles(const GivenForce& given, const Inputs& inputs, std::span<V
 // Rows in parallel, then one sum after the other in the order of the rows, which is that of a recording.
 void add_on_elements(const GivenForce& given, const Inputs& inputs, std::int64_t rows, std::span<Vec3f> total,
                      std::int64_t grain, std::vector<float>& buffer) {
-  const auto wrong = std::ranges::find_if(inputs.corners, [&](std::int32_t particle) {
-    return particle >= static_cast<std::int32_t>(total.size());
-  });
-  NOVAPHY_REQUIRE(wrong == inputs.corners.end(), ErrorKind::index, "'",
-                  corner_array_of(given.description.rows), "' holds particle ", *wrong, ", the model has ",
-                  total.size());
   const std::int64_t width = 3 * given.corner_count;
   buffer.resize(static_cast<std::size_t>(rows * width));
   parallel_for(rows, grain, [&](std::int64_t begin, std::int64_t end) {
@@ -175,12 +154,6 @@ Forces::Forces(Model& model, const std::vector<std::string>& names, const char* 
       of_state(kTimeArray);
     }
   }
-}
-
-bool Forces::acts_on(Element element) const noexcept {
-  const Frequency rows = frequency_of(element);
-  return std::ranges::any_of(forces_,
-                             [&](const GivenForce& given) { return given.description.rows == rows; });
 }
 
 void Forces::add_to(std::span<Vec3f> total, const Model& model, const SimState& state, std::int64_t grain) {

@@ -9,8 +9,6 @@
 namespace novaphy::semi_implicit {
 namespace {
 
-constexpr std::int64_t kFewestRows = 8;  // fewer are done sooner by the formula
-
 using Functions = std::array<RowFunction, 3>;  // for one, two and three instruction sets
 
 Functions functions_of(const char* kernel) {

@@ -16,6 +16,8 @@ std::span<const RowKernel> semi_implicit_rows();
 
 namespace semi_implicit {
 
+inline constexpr std::int64_t kFewestRows = 8;  ///< fewer are done sooner by the formula than by a generated function
+
 /// What a step reads and writes, a row for each particle. q_out and qd_out may be q and qd.
 struct IntegrationRows {
   std::span<const Vec3f> q, qd, f;  ///< m, m/s, N

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forward step: contact forces particle by particle, then the integration of as many.
+// The forward step: forces of elements, contact forces particle by particle, forces of other plugins, integration.
 #include "novaphy/semi_implicit/solver_semi_implicit.hpp"
 
 #include "novaphy/collision/formula/carried_contact.h"
@@ -7,6 +7,7 @@
 #include "novaphy/error.hpp"
 #include "novaphy/semi_implicit/step_checks.hpp"
 #include "novaphy/task_pool.hpp"
+#include "src/element_forces.hpp"
 #include "src/integration.hpp"
 
 namespace novaphy {
@@ -93,26 +94,33 @@ SolverSemiImplicit::~SolverSemiImplicit() = default;
 
 void SolverSemiImplicit::check_model() {
   if (checked_.is_current(*model_)) return;
-  auto unstepped = semi_implicit::unstepped_elements(*model_);
-  std::erase_if(unstepped, [&](const auto& part) { return forces_.acts_on(part.element); });
+  const auto unstepped = semi_implicit::unstepped_elements(*model_);
   NOVAPHY_REQUIRE(unstepped.empty(), ErrorKind::unsupported_feature, "SolverSemiImplicit: the model has ",
-                  semi_implicit::listed(unstepped), ", which this solver does not step; it steps particles");
+                  semi_implicit::listed(unstepped), ", which this solver does not step; it steps particles, springs, triangles, "
+                  "bending edges and tetrahedra");
   semi_implicit::check_owners("SolverSemiImplicit", *model_);
   checked_.note(*model_);
 }
 
-void SolverSemiImplicit::step(SimState& state_in, SimState& state_out, const Control*,
+void SolverSemiImplicit::check_materials() {
+  if (checked_materials_.is_current(*model_)) return;
+  semi_implicit::check_materials("SolverSemiImplicit.step", *model_);
+  checked_materials_.note(*model_);
+}
+
+void SolverSemiImplicit::step(SimState& state_in, SimState& state_out, const Control* control,
                               const Contacts* contacts, float dt) {
   refuse_in_capture("SolverSemiImplicit.step (supports_graph_capture is False)");
   const collision::OneThread::Entry entry(one_thread_, "SolverSemiImplicit.step", "solver");
   check_model();
+  check_materials();
   semi_implicit::check_step("SolverSemiImplicit.step", *model_, state_in, state_out, contacts, dt);
   if (!forces_.empty()) {
     forces_.check_state("SolverSemiImplicit.step", "state_in", state_in);
     forces_.check_state("SolverSemiImplicit.step", "state_out", state_out);
   }
   if (model_->particle_count > 0) {
-    step_particles(state_in, state_out, contacts, dt);
+    step_particles(state_in, state_out, control, contacts, dt);
     for (DeviceArray* array : {&state_out.particle_q, &state_out.particle_qd, &state_in.particle_f})
       array->join_open_recording();
   }
@@ -120,14 +128,16 @@ void SolverSemiImplicit::step(SimState& state_in, SimState& state_out, const Con
   if (!forces_.empty()) forces_.carry_over(state_in, state_out, dt);
 }
 
-void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts,
-                                        float dt) {
+void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out, const Control* control,
+                                        const Contacts* contacts, float dt) {
   std::optional<ContactScene> scene;
   if (contacts != nullptr && contacts->soft_contacts_used() > 0) {
     contacts_by_particle_.update(*contacts);
     scene.emplace(*model_, state_in, *contacts);
   }
-  const bool sums = scene || !forces_.empty();
+  const auto elements = semi_implicit::element_rows(
+      *model_, state_in, semi_implicit::activations_of("SolverSemiImplicit.step", *model_, control));
+  const bool sums = scene || !forces_.empty() || !elements.empty();
   const auto total = sums ? state_in.particle_f.write<Vec3f>() : std::span<Vec3f>{};
   const auto radius = model_->particle_radius.read<float>();
   const semi_implicit::IntegrationRows rows{.q = state_in.particle_q.read<Vec3f>(),
@@ -142,6 +152,7 @@ void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out,
                                             .q_out = state_out.particle_q.write<Vec3f>(),
                                             .qd_out = state_out.particle_qd.write<Vec3f>()};
 
+  for (const auto& kind : elements) semi_implicit::add_element_forces(kind, total, grain_, corner_forces_);
   const auto add_contacts = [&](std::int64_t begin, std::int64_t end) {
     for (auto p = static_cast<std::size_t>(begin); scene && p < static_cast<std::size_t>(end); ++p) {
       if ((rows.flags[p] & ParticleFlags::ACTIVE) == 0) continue;

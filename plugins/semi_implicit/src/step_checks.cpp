@@ -23,8 +23,38 @@ bool is_dynamic(const Model& model, std::int32_t body) {
   return (flags[static_cast<std::size_t>(body)] & BodyFlags::KINEMATIC) == 0;
 }
 
-constexpr DeviceArray Model::*kReadByChecks[] = {&Model::body_flags, &Model::shape_flags, &Model::shape_type,
-                                                 &Model::shape_body, &Model::particle_world};
+constexpr DeviceArray Model::*kStructure[] = {
+    &Model::body_flags,     &Model::shape_flags, &Model::shape_type,   &Model::shape_body, &Model::particle_world,
+    &Model::spring_indices, &Model::tri_indices, &Model::edge_indices, &Model::tet_indices};
+constexpr DeviceArray Model::*kMaterials[] = {&Model::spring_stiffness, &Model::spring_damping,
+                                              &Model::particle_tri_material, &Model::edge_bending_properties,
+                                              &Model::particle_tet_material};
+
+std::span<DeviceArray Model::*const> arrays_read(CheckedModel::Reads reads) {
+  if (reads == CheckedModel::Reads::materials) return kMaterials;
+  return kStructure;
+}
+
+/// Elements whose corners are `corners`, columns of `array`; those of springs and edges may be missing (below 0).
+void check_corners(const char* who, const char* element, const char* array, const DeviceArray& corners, int columns,
+                   bool may_miss, int particles) {
+  const auto indices = corners.read<std::int32_t>();
+  for (std::size_t k = 0; k < indices.size(); ++k)
+    NOVAPHY_REQUIRE(indices[k] < particles && (may_miss || indices[k] >= 0), ErrorKind::index, who, ": ", element, " ",
+                    k / static_cast<std::size_t>(columns), " has particle ", indices[k], ", the model has ", particles,
+                    "; correct ", array);
+}
+
+/// Rows of `names.size()` numbers; the first `checked` of a row may not be negative.
+void check_material(const char* who, const char* element, const DeviceArray& material,
+                    std::initializer_list<const char*> names, std::size_t checked) {
+  const auto values = material.read<float>();
+  const std::size_t width = names.size();
+  for (std::size_t k = 0; k < values.size(); ++k)
+    NOVAPHY_REQUIRE(k % width >= checked || values[k] >= 0.0f, ErrorKind::value, who, ": ", element, " ", k / width,
+                    " has ", names.begin()[k % width], " = ", values[k],
+                    "; give a number of at least 0, or keep the parameter in its range (ndiff.clamp_f32_generated)");
+}
 
 void check_state(const char* who, const char* which, const Model& model, const SimState& state) {
   NOVAPHY_REQUIRE(state.particle_count() == model.particle_count && state.body_count() == model.body_count,
@@ -36,9 +66,8 @@ void check_state(const char* who, const char* which, const Model& model, const S
 }  // namespace
 
 std::vector<Unstepped> unstepped_elements(const Model& model) {
-  std::vector<Unstepped> parts{{Element::spring, model.spring_count}, {Element::triangle, model.tri_count},
-                               {Element::edge, model.edge_count},     {Element::tetrahedron, model.tet_count},
-                               {Element::muscle, model.muscle_count}, {Element::body, dynamic_bodies(model)},
+  std::vector<Unstepped> parts{{Element::muscle, model.muscle_count},
+                               {Element::body, dynamic_bodies(model)},
                                {Element::joint, model.joint_count}};
   std::erase_if(parts, [](const Unstepped& part) { return part.count == 0; });
   return parts;
@@ -71,11 +100,33 @@ void check_owners(const char* who, const Model& model) {
     NOVAPHY_REQUIRE(bodies[s] < model.body_count, ErrorKind::index, who, ": shape ", s, " is on body ",
                     bodies[s], ", the model has ", model.body_count,
                     "; correct shape_body, in which -1 means the world");
+  const int particles = model.particle_count;
+  check_corners(who, "spring", "spring_indices", model.spring_indices, 2, true, particles);
+  check_corners(who, "triangle", "tri_indices", model.tri_indices, 3, false, particles);
+  check_corners(who, "bending edge", "edge_indices", model.edge_indices, 4, true, particles);
+  check_corners(who, "tetrahedron", "tet_indices", model.tet_indices, 4, false, particles);
+}
+
+void check_materials(const char* who, const Model& model) {
+  check_material(who, "spring", model.spring_stiffness, {"ke"}, 1);
+  check_material(who, "spring", model.spring_damping, {"kd"}, 1);
+  check_material(who, "triangle", model.particle_tri_material, {"ke", "ka", "kd", "drag", "lift"}, 3);
+  check_material(who, "bending edge", model.edge_bending_properties, {"ke", "kd"}, 2);
+  check_material(who, "tetrahedron", model.particle_tet_material, {"k_mu", "k_lambda", "k_damp"}, 3);
+}
+
+Activations activations_of(const char* who, const Model& model, const Control* control) {
+  if (control == nullptr) return {model.particle_tri_activation, model.particle_tet_activation};
+  NOVAPHY_REQUIRE(control->tri_activations.rows() == model.tri_count && control->tet_activations.rows() == model.tet_count,
+                  ErrorKind::shape_mismatch, who, ": control has ", control->tri_activations.rows(), " triangles and ",
+                  control->tet_activations.rows(), " tetrahedra, the model has ", model.tri_count, " and ",
+                  model.tet_count, "; take it from this model's control()");
+  return {control->tri_activations, control->tet_activations};
 }
 
 bool CheckedModel::is_current(const Model& model) const {
   std::uint64_t versions = 0;
-  for (const auto array : kReadByChecks) {
+  for (const auto array : arrays_read(reads_)) {
     const Storage* const storage = (model.*array).storage().get();
     if (storage == nullptr) continue;
     if (storage->escaped()) return false;
@@ -86,15 +137,11 @@ bool CheckedModel::is_current(const Model& model) const {
 
 void CheckedModel::note(const Model& model) {
   versions_ = 0;
-  for (const auto array : kReadByChecks) versions_ += (model.*array).version();
+  for (const auto array : arrays_read(reads_)) versions_ += (model.*array).version();
 }
 
 std::string listed(const std::vector<Unstepped>& parts) {
   static constexpr const char* kNames[][2] = {
-      {"spring", "springs"},
-      {"triangle", "triangles"},
-      {"bending edge", "bending edges"},
-      {"tetrahedron", "tetrahedra"},
       {"muscle", "muscles"},
       {"dynamic body", "dynamic bodies"},
       {"joint", "joints"},

@@ -3,6 +3,7 @@
 // formula.
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <vector>
 
 #include "messages.hpp"
@@ -12,6 +13,7 @@
 #include "novaphy/semi_implicit/solver_semi_implicit.hpp"
 #include "novaphy/task_pool.hpp"
 #include "scenes.hpp"
+#include "src/element_forces.hpp"
 #include "src/integration.hpp"
 
 using namespace novaphy;
@@ -52,6 +54,31 @@ std::shared_ptr<SimState> step_of_formula(const Model& model, const SimState& st
   return next;
 }
 
+/// A deformed soft block, a cloth in the wind and springs among their particles, each element with a material and an
+/// activation of its own; some springs and edges lack a particle.
+std::shared_ptr<Model> scene_of_elements() {
+  test::Random random(31);
+  ModelBuilder builder;
+  builder.add_soft_grid({.pos = {0, 0, 0.5f}, .dim_x = 5, .dim_y = 4, .dim_z = 3, .cell_x = 0.1, .cell_y = 0.1,
+                         .cell_z = 0.1, .density = 100});
+  builder.add_cloth_grid({.pos = {0, 0, 1}, .dim_x = 9, .dim_y = 8, .cell_x = 0.1, .cell_y = 0.1, .mass = 0.1});
+  for (int s = 0; s < 100; ++s) builder.add_spring(s, s + 37, 10.0, 0.1, 0.0);
+  builder.add_ground_plane();
+  const auto model = builder.finalize();
+  const auto fill = [&](DeviceArray& array, float low, float high) {
+    for (float& value : array.write<float>()) value = random.between(low, high);
+  };
+  fill(model->particle_tri_material, 10.0f, 200.0f), fill(model->particle_tet_material, 10.0f, 2000.0f);
+  fill(model->edge_bending_properties, 0.0f, 20.0f), fill(model->edge_rest_angle, -1.0f, 1.0f);
+  fill(model->particle_tri_activation, -0.2f, 0.2f), fill(model->particle_tet_activation, -0.2f, 0.2f);
+  fill(model->spring_damping, 0.0f, 0.5f);
+  for (Vec3f& x : model->particle_q.write<Vec3f>()) x = x + random.in_box(0.02f);
+  for (Vec3f& v : model->particle_qd.write<Vec3f>()) v = random.in_box(1.0f);
+  model->spring_indices.write<std::int32_t>()[7] = -1;
+  model->edge_indices.write<std::int32_t>()[40] = -1;
+  return model;
+}
+
 void check_steps(const std::shared_ptr<Model>& model, std::int64_t grain) {
   constexpr float kStep = 1.0f / 480.0f;
   SolverSemiImplicit solver(model);
@@ -84,7 +111,8 @@ void check_steps(const std::shared_ptr<Model>& model, std::int64_t grain) {
 }  // namespace
 
 TEST_CASE("a build with Nova's generator has the forward kernels, a function for each instruction set") {
-  for (const char* name : {"integrate_in_one_world", "integrate_in_worlds"}) {
+  for (const char* name :
+       {"integrate_in_one_world", "integrate_in_worlds", "springs", "triangles", "bending", "tetrahedra"}) {
     std::vector<RowFunction> functions;
     for (std::size_t sets = 1; sets <= instruction_set_count(); ++sets) {
       const RowFunction function = find_row_function(semi_implicit_rows(), name, sets);
@@ -98,10 +126,46 @@ TEST_CASE("a build with Nova's generator has the forward kernels, a function for
 
 TEST_CASE("forward step, recorded step and formula give the same bits on 1, 2 and 7 threads") {
   const int threads_before = task_pool().thread_count();
-  for (const auto& model : {test::crowded_model(1500), scene_of_worlds()})
+  for (const auto& model : {test::crowded_model(1500), scene_of_worlds(), scene_of_elements()})
     for (const int threads : {1, 2, 7}) {
       task_pool().set_thread_count(threads);
       for (const std::int64_t grain : {5, 64, 512}) check_steps(model, grain);
     }
   task_pool().set_thread_count(threads_before);
+}
+
+TEST_CASE("forces of elements are the same bits by formula, with every instruction set and at any grain") {
+  const auto model = scene_of_elements();
+  const auto state = model->state();
+  const auto kinds = semi_implicit::element_rows(
+      *model, *state, semi_implicit::activations_of("test", *model, nullptr));
+  REQUIRE(kinds.size() == 4);
+  const std::vector<Vec3f> start(static_cast<std::size_t>(model->particle_count));
+  std::vector<Vec3f> buffer;
+  for (const auto& kind : kinds) {
+    CAPTURE(kind.kernel);
+    std::vector<Vec3f> expected = start;
+    semi_implicit::add_element_forces(kind, expected, 1000000, buffer, 0);
+    for (std::size_t sets = 1; sets <= instruction_set_count(); ++sets)
+      for (const std::int64_t grain : {5, 64, 1000000}) {
+        std::vector<Vec3f> got = start;
+        semi_implicit::add_element_forces(kind, got, grain, buffer, sets);
+        CHECK(std::memcmp(got.data(), expected.data(), got.size() * sizeof(Vec3f)) == 0);
+      }
+  }
+}
+
+TEST_CASE("an element without one of its particles has no force") {
+  ModelBuilder builder;
+  for (int p = 0; p < 9; ++p) builder.add_particle({0.1f * static_cast<float>(p), 0, 0}, {0, 0, 0}, 1.0);
+  for (int s = 0; s < 8; ++s) builder.add_spring(s, s + 1, 100.0, 0.0, 0.0);
+  const auto model = builder.finalize();
+  for (float& length : model->spring_rest_length.write<float>()) length = 0.05f;
+  for (int s = 1; s < 8; ++s) model->spring_indices.write<std::int32_t>()[static_cast<std::size_t>(2 * s)] = -1;
+  const auto in = model->state(), out = model->state();
+  SolverSemiImplicit(model).step(*in, *out, nullptr, nullptr, 0.01f);
+  const auto force = in->particle_f.read<Vec3f>();
+  CHECK(force[0].x == doctest::Approx(5.0f));
+  CHECK(force[1].x == doctest::Approx(-5.0f));
+  for (std::size_t p = 2; p < 9; ++p) CHECK(force[p].x == 0.0f);
 }

@@ -289,6 +289,10 @@ template <std::size_t N> struct RowTraits<std::array<Int, N>> {
   static constexpr int width = static_cast<int>(N);
   template <class V, class F> static void visit(V& v, F f) { for (auto& x : v) f(x); }
 };
+template <std::size_t N> struct RowTraits<std::array<Expr, N>> {
+  static constexpr int width = static_cast<int>(N);
+  template <class V, class F> static void visit(V& v, F f) { for (auto& x : v) f(x); }
+};
 template <> struct RowTraits<Vec2E> {
   static constexpr int width = 2;
   template <class V, class F> static void visit(V& v, F f) { f(v.x), f(v.y); }

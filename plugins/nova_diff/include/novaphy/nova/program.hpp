@@ -34,17 +34,18 @@ enum class Row : std::uint8_t {
   ivec4,
   flags,  // int32 (flags: int32 or uint32)
   u8,     // uint8, read as an int32 from 0 to 255; inputs only
+  vec5,   // float32
 };
 
-constexpr Row kLastRow = Row::u8;
+constexpr Row kLastRow = Row::vec5;
 
 /// Numbers in a row.
 constexpr int width_of(Row row) noexcept {
-  constexpr std::array<std::uint8_t, 15> kWidth{1, 2, 3, 4, 4, 7, 6, 4, 9, 1, 2, 3, 4, 1, 1};
+  constexpr std::array<std::uint8_t, 16> kWidth{1, 2, 3, 4, 4, 7, 6, 4, 9, 1, 2, 3, 4, 1, 1, 5};
   return kWidth[static_cast<std::size_t>(row)];
 }
 constexpr bool is_float(Row row) noexcept {
-  return row <= Row::mat33;
+  return row <= Row::mat33 || row == Row::vec5;
 }
 
 /// Which row of an array a program row e (and domain index s) sees.

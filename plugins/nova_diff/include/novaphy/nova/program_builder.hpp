@@ -37,6 +37,7 @@ class KernelScope {
   Vec2E vec2(std::string_view name) { return read<Vec2E>(name); }
   Vec3E vec3(std::string_view name) { return read<Vec3E>(name); }
   Vec4E vec4(std::string_view name) { return read<Vec4E>(name); }
+  std::array<Expr, 5> vec5(std::string_view name) { return read<std::array<Expr, 5>>(name); }
   QuatE quat(std::string_view name) { return read<QuatE>(name); }
   TransformE transform(std::string_view name) { return read<TransformE>(name); }
   SpatialE spatial(std::string_view name) { return read<SpatialE>(name); }

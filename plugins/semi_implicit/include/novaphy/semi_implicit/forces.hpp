@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "novaphy/force.hpp"
-#include "novaphy/semi_implicit/step_checks.hpp"
 
 namespace novaphy::semi_implicit {
 
@@ -41,8 +40,6 @@ class NOVAPHY_API Forces {
 
   bool empty() const noexcept { return forces_.empty(); }
   std::span<const GivenForce> all() const noexcept { return forces_; }
-  /// Whether some force has a row for each of these elements: then they are not left out of the step.
-  bool acts_on(Element element) const noexcept;
   /// Adds every force to `total` [N], a row for each particle, in order; each force row by row, corner by
   /// corner. Rows are evaluated by the task pool, `grain` a task; the sums do not depend on it.
   void add_to(std::span<Vec3f> total, const Model& model, const SimState& state, std::int64_t grain);

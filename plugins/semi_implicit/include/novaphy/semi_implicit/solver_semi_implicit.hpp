@@ -32,14 +32,15 @@ struct SemiImplicitConfig {
 /// or stiffness that is negative. `who` begins the message.
 NOVAPHY_API void check_config(const SemiImplicitConfig& config, const char* who);
 
-/// Steps particles: external forces, contact with shapes in the order of the records, the forces of other plugins
-/// in the order of config.forces, gravity of the particle's world, then the integration. An inactive particle keeps position and velocity. Bodies must be
-/// kinematic: they keep their pose and twist, and carry shapes. The step may be done in place (state_in is
-/// state_out).
+/// Steps particles. Forces are summed in this order: external ones, springs, triangles, bending edges, tetrahedra,
+/// contact with shapes in the order of the records, those of other plugins in the order of config.forces; then gravity
+/// of the particle's world and the integration. Activations are those of `control`, or of the model where there is none.
+/// An inactive particle keeps position and velocity. Bodies must be kinematic: they keep their pose and twist, and carry
+/// shapes. The step may be done in place (state_in is state_out).
 class NOVAPHY_API SolverSemiImplicit final : public ISolver {
  public:
-  /// Throws Error(unsupported_feature) with everything in the model that this solver does not step (elements that a
-  /// force acts on are stepped), and as semi_implicit::Forces. Adds the arrays of the forces to the model.
+  /// Throws Error(unsupported_feature) with everything in the model that this solver does not step, and as
+  /// semi_implicit::Forces. Adds the arrays of the forces to the model.
   explicit SolverSemiImplicit(std::shared_ptr<Model> model, const SemiImplicitConfig& config = {});
   ~SolverSemiImplicit() override;
 
@@ -54,13 +55,17 @@ class NOVAPHY_API SolverSemiImplicit final : public ISolver {
 
  private:
   void check_model();
-  void step_particles(SimState& state_in, SimState& state_out, const Contacts* contacts, float dt);
+  void check_materials();
+  void step_particles(SimState& state_in, SimState& state_out, const Control* control, const Contacts* contacts,
+                      float dt);
 
   std::shared_ptr<Model> model_;
   SemiImplicitConfig config_;
   semi_implicit::Forces forces_;
   collision::OneThread one_thread_;
   semi_implicit::CheckedModel checked_;
+  semi_implicit::CheckedModel checked_materials_{semi_implicit::CheckedModel::Reads::materials};
+  std::vector<Vec3f> corner_forces_;  // of one kind of elements, before they are added
   ParticleContacts contacts_by_particle_;
   std::int64_t grain_ = 512;
 };
