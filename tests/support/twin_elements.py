@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The laws of springs, triangles and tetrahedra in NumPy, in the engine's order of evaluation, over any float type.
+"""The laws of springs, triangles, bending edges and tetrahedra in NumPy, in the engine's order of evaluation, over any float type.
 
 With float32 arrays they give the engine's bits (products of 3x3 matrices are chains of fused multiply-adds, nothing else
 is fused); with float64 arrays they are the reference for gradients. Formulas: Newton 1.8.0's semi-implicit solver.
@@ -90,11 +90,12 @@ def tetrahedron_forces(x, v, f, indices, rest, activation, material):
 
 
 def triangle_forces(x, v, f, indices, rest, activation, material):
-    """f plus the membrane and area forces of all triangles without drag and lift; indices (F, 3), rest (F, 2, 2)."""
+    """f plus the forces of all triangles; indices (F, 3), rest (F, 2, 2), material (F, 5). acos is NumPy's, so with lift
+    the bits are not the engine's."""
     number = x.dtype.type
     corner = lambda a, k: a[indices[:, k]]
     of = lambda scalar: scalar[:, None]
-    mu, lam, damp = material.T[:3]
+    mu, lam, damp, drag, lift = material.T
     x10, x20 = corner(x, 1) - corner(x, 0), corner(x, 2) - corner(x, 0)
     v10, v20 = corner(v, 1) - corner(v, 0), corner(v, 2) - corner(v, 0)
     inverse_area = (rest[:, 0, 0] * rest[:, 1, 1] - rest[:, 1, 0] * rest[:, 0, 1]) * number(2)
@@ -106,9 +107,38 @@ def triangle_forces(x, v, f, indices, rest, activation, material):
     f1, f2 = p1 * d00 + p2 * d01, p1 * d10 + p2 * d11
     normal = cross(x10, x20)
     area_now = length(normal) * number(0.5)
-    normal = normal / of(length(normal))
-    stretch = area_now * inverse_area - (number(1) + mu / lam) + activation
+    normal = unit(normal)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alpha = number(1) + mu / lam
+    stretch = area_now * inverse_area - alpha + activation
     q, r = cross(x20, normal) * of(inverse_area) * number(0.5), cross(normal, x10) * of(inverse_area) * number(0.5)
     total = of(lam * stretch + damp * ((dot(q, corner(v, 1)) + dot(r, corner(v, 2))) - dot(q + r, corner(v, 0))))
-    f1, f2 = f1 + q * total, f2 + r * total
-    return scatter(f.copy(), indices, np.stack([f1 + f2, -f1, -f2], 1), 1)
+    f1, f2 = np.where(of(lam) > 0, f1 + q * total, f1), np.where(of(lam) > 0, f2 + r * total, f2)
+    mean = ((corner(v, 0) + corner(v, 1)) + corner(v, 2)) * number(np.float32(0.3333))
+    wind = mean * of(drag * area_now * np.abs(dot(normal, mean)))
+    attack = number(np.float32(np.pi / 2)) - np.arccos(np.clip(dot(normal, unit(mean)), -1, 1))
+    rise = normal * of(lift * area_now * attack) * of(dot(mean, mean))
+    f0, f1, f2 = f1 + f2 - wind - rise, f1 + wind + rise, f2 + wind + rise
+    return scatter(f.copy(), indices, np.stack([f0, -f1, -f2], 1), 1)
+
+
+def unit(a):
+    l = length(a)[..., None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(l > 0, a / l, 0)
+
+
+def bending_forces(x, v, f, indices, material, rest_angle):
+    """f plus the forces of all bending edges; indices (E, 4), material (E, 2) = ke, kd. atan2 is NumPy's."""
+    of = lambda scalar: scalar[:, None]
+    x1, x2, x3, x4 = (x[indices[:, k]] for k in range(4))
+    n1, n2, e = cross(x3 - x1, x4 - x1), cross(x4 - x2, x3 - x2), x4 - x3
+    is_edge = (length(n1) >= 1e-6) & (length(n2) >= 1e-6) & (length(e) >= 1e-6)
+    edge = length(e)
+    n1, n2, e = unit(n1), unit(n2), unit(e)
+    angle = np.arctan2(dot(cross(n1, n2), e), dot(n1, n2))
+    d = [-n1 * of(edge), -n2 * of(edge), -n1 * of(dot(x1 - x4, e)) - n2 * of(dot(x2 - x4, e)),
+         -n1 * of(dot(x3 - x1, e)) - n2 * of(dot(x3 - x2, e))]
+    rate = sum(dot(d[k], v[indices[:, k]]) for k in range(4))
+    force = -edge * (material[:, 0] * (angle - rest_angle) + material[:, 1] * rate)
+    return scatter(f.copy(), indices, np.stack([np.where(of(is_edge), d[k] * of(force), 0) for k in range(4)], 1), 1)

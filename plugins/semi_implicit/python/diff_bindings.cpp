@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "../diff/elements.hpp"
+#include "../diff/materials.hpp"
 #include "../diff/particles.hpp"
 #include "force_names.hpp"
 #include "novaphy/python.hpp"
@@ -194,6 +195,11 @@ void bind_element_forces(py::module_& m) {
       "particle_f [N] (P, 3) plus the forces of all springs, a new tensor. spring_ke [N/m], spring_kd [N "
       "s/m] and spring_rest_length [m] are (S); None = the model's arrays. ShapeMismatchError names the "
       "argument.");
+  m.def("assign_tet_materials_generated", &semi_implicit::assign_tet_materials_generated, py::arg("material_params"),
+        py::arg("base_tet_materials"), novaphy::python::integer("tet_count"),
+        "(tet_count, 3): k_mu and k_lambda [Pa] from material_params, 2 numbers that all tetrahedra share or 2 for each, "
+        "and k_damp of base_tet_materials (tet_count, 3). The gradient of shared parameters is the sum over the "
+        "tetrahedra. ValueError for another number of parameters, ShapeMismatchError.");
   m.def("eval_triangle_forces_generated", &semi_implicit::eval_triangle_forces_generated, py::arg("model"),
         py::arg("particle_q"), py::arg("particle_qd"), py::arg("particle_f"), py::arg("tri_activations"),
         py::arg("tri_materials"),
