@@ -40,7 +40,7 @@ def fit(
     contacts: Any = "auto",
     control: Any = None,
     before_step: Callable[..., Any] | None = None,
-    window_count: int = 8,
+    window_count: int = 6,
     iterations: int = 60,
     tolerance: float = 1e-6,
     memory_budget: int | str | None = "1 GB",

@@ -14,8 +14,9 @@ from ._windows import Window
 
 #: The largest step in a unit of a space: factor e in "log".
 _LONGEST_STEP = 1.0
-#: A search ends when a step promises to lower the cost by less than this part of it.
-_SMALLEST_GAIN = 1e-6
+#: A search ends when a step promises to lower the cost by less than this part of it, or of the noise's square: that is a
+#: tenth of a standard error.
+_SMALLEST_GAIN, _GAIN_IN_NOISE = 1e-6, 1e-2
 #: Smaller steps end a search: less than float32 values resolve.
 _SHORTEST_STEP = 3e-7
 
@@ -87,13 +88,13 @@ def gauss_newton(simulator: Simulator, numbers: list[float], windows: Sequence[W
     """The point where the residuals of the windows are least, by at most `most` iterations; told(point) after each."""
     unknowns = simulator.unknowns
     scales, (low, high) = unknowns.scales(), unknowns.limits()
-    resolution = max(noise or 0.0, simulator.observed.resolution())
+    resolution, smallest = max(noise or 0.0, simulator.observed.resolution()), _GAIN_IN_NOISE * (noise or 0.0) ** 2
     point = point_at(simulator, numbers, windows, noise)
     told(point)
     for _ in range(most):
         step, gain = _bounded_step(point, resolution, scales, low, high)
         size = max(map(abs, step))
-        if size < max(tolerance, _SHORTEST_STEP) or gain < _SMALLEST_GAIN * point.cost:
+        if size < max(tolerance, _SHORTEST_STEP) or gain < max(_SMALLEST_GAIN * point.cost, smallest):
             break
         share = min(1.0, _LONGEST_STEP / size)
         while share * size >= _SHORTEST_STEP:

@@ -22,15 +22,21 @@ def survey(cost: Any, report_numbers: list[float], errors: list[float], names: l
         error = errors[k] if np.isfinite(errors[k]) else 1.0
         spans.append(min(max(1.1 * max(crossed, default=0.0), 3 * error, 0.4), 2.5))
     if count == 2:
-        lines = [np.linspace(-span, span, 11).tolist() for span in spans]
+        lines = [_closer_together(span, 11) for span in spans]
         grid = [[cost([report_numbers[0] + a, report_numbers[1] + b]) for a in lines[0]] for b in lines[1]]
         return {"names": names, "offsets": lines, "rms": grid, "numbers": report_numbers}
     lines, rows = [], []
     for k in range(min(count, 4)):
-        line = np.linspace(-spans[k], spans[k], 15).tolist()
+        line = _closer_together(spans[k], 15)
         lines.append(line)
         rows.append([cost([x + (d if j == k else 0.0) for j, x in enumerate(report_numbers)]) for d in line])
     return {"names": names[:4], "offsets": lines, "rms": rows, "numbers": report_numbers[:4]}
+
+
+def _closer_together(span: float, count: int) -> list[float]:
+    """Offsets from -span to span, closer together about 0."""
+    t = np.linspace(-1, 1, count)
+    return (span * t * np.abs(t)).tolist()
 
 
 def _landscape(axes: Any, report: Any, figure: Any) -> None:
@@ -81,6 +87,7 @@ def _fit(axes: Any, report: Any) -> None:
     axes.set_xlabel("x, m")
     axes.set_ylabel("z, m")
     axes.set_aspect("equal", adjustable="datalim")
+    axes.locator_params(axis="x", nbins=5)
     axes.legend(fontsize=7, frameon=False)
     axes.set_title(f"the fit at {held['time']:.4g} s", fontsize=10, loc="left")
 
