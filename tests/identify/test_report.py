@@ -103,6 +103,17 @@ def test_a_cluster_without_ray_is_told_in_one_sentence(observed, monkeypatch):
     assert str(raised.value) == ("fit: workers='ray' needs Ray: pip install 'novaphy[cluster]'; workers='threads' runs here")
 
 
+@pytest.mark.slow
+def test_several_starts_run_on_ray(observed):
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        found = fit(soft_grid(cells=(3, 2, 2)), observed, PARAMETERS, starts=[(100, 100), (9000, 9000)], workers="ray", **OPTIONS)
+    finally:
+        ray.shutdown()
+    assert found[K_MU] == pytest.approx(3000, rel=1e-4) and len(found.starts) == 2 and found.landscape is not None
+
+
 def test_many_unknowns_without_scipy_are_told_in_one_sentence(observed, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "scipy.optimize", None)
     with pytest.raises(ImportError) as raised:
