@@ -100,4 +100,4 @@ def test_names_that_are_not_ascii_work(tmp_path, capsys):
 def test_what_is_no_example_is_told_the_list(name):
     with pytest.raises(ValueError) as caught:
         examples.load(name)
-    assert str(caught.value) == f"no example '{name}'; there are: diffsim_ball"
+    assert str(caught.value) == f"no example '{name}'; there are: {', '.join(examples.names())}"

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a fit leaves behind: its report as text, JSON and picture; checkpoints, resumption, several starts."""
 import json
+import re
 
 import numpy as np
 import pytest
-from soft_motion import DT, K_LAMBDA, K_MU, StepOfOperators, record, soft_grid
+from soft_motion import DT, K_LAMBDA, K_MU, record, soft_grid
 
 from novaphy import identify
 from novaphy.identify import FitReport, Parameter, fit
 
-OPTIONS = {"dt": DT, "solver": StepOfOperators, "contacts": None}
+OPTIONS = {"dt": DT}
 PARAMETERS = [Parameter(K_MU, initial=1000.0), Parameter(K_LAMBDA, initial=1000.0)]
 
 
@@ -25,8 +26,9 @@ def report(observed):
 
 def test_the_text_tells_estimates_and_errors(report):
     text = str(report)
-    for part in (f"{K_MU} = 3", f"{K_LAMBDA} = 1", "+-", "true small-strain moduli: G = 22", "nu = -0.318", "gauss-newton"):
-        assert part in text, text
+    for part in (r"gauss-newton: \d+ iterations, .* s, residual .* m over \d windows of 16 substeps", r"  tet_materials\[:,0\] = 3000.* \+- 0\.",
+                 r"  tet_materials\[:,1\] = (999\.9|1000).* \+- 0\.", r"  true small-strain moduli: G = 22.*, nu = -0\.318.* \+- .*"):
+        assert re.search(rf"^{part}", text, re.M), text
 
 
 def test_a_report_comes_back_from_json_and_has_provenance(report, tmp_path):

@@ -2,7 +2,7 @@
 """Constants from pictures alone, through any camera that gives a differentiable silhouette."""
 import numpy as np
 import pytest
-from soft_motion import DT, K_LAMBDA, K_MU, StepOfOperators, record, soft_grid
+from soft_motion import DT, K_LAMBDA, K_MU, record, soft_grid
 
 from novaphy import nova
 from novaphy.identify import Parameter, fit
@@ -43,7 +43,7 @@ def pictures():
 
 def find(pictures, **options):
     wanted = [Parameter(K_MU, initial=1500.0), Parameter(K_LAMBDA, initial=1500.0)]
-    return fit(soft_grid(), pictures, wanted, dt=DT, solver=StepOfOperators, contacts=None, **options)
+    return fit(soft_grid(), pictures, wanted, dt=DT, **options)
 
 
 def test_constants_are_found_from_silhouettes(pictures):

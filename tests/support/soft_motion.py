@@ -7,6 +7,7 @@ import numpy as np
 import novaphy
 from novaphy import nova
 import novaphy.diff as ndiff
+from novaphy.solvers import DiffSemiImplicitSolver
 
 DT = 1 / 60 / 340
 K_MU, K_LAMBDA, K_DAMP = "tet_materials[:,0]", "tet_materials[:,1]", "tet_materials[:,2]"
@@ -53,7 +54,7 @@ class Motion:
         return seen | ({"particle_qd": self.qd} if velocities else {})
 
 
-def record(model, steps=512, every=16, dt=DT, solver=StepOfOperators):
+def record(model, steps=512, every=16, dt=DT, solver=DiffSemiImplicitSolver):
     """The motion of a model over `steps` steps, one state kept of `every`."""
     stepper, now, after = solver(model), model.state(), model.state()
     times, q, qd = [], [], []
