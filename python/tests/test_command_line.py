@@ -4,7 +4,7 @@
 import pytest
 
 from novaphy import examples
-from novaphy.examples import _command_line, diffsim_ball
+from novaphy.examples import _command_line, _trained_scene, diffsim_ball
 
 
 def refused(capsys, *arguments):
@@ -56,7 +56,7 @@ def test_a_picture_needs_matplotlib_and_a_known_ending(capsys, tmp_path, monkeyp
 def test_without_matplotlib_the_default_picture_is_left_out(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(_command_line, "can_draw", lambda: False)
-    monkeypatch.setattr(diffsim_ball, "ITERATIONS", 1)
+    monkeypatch.setattr(diffsim_ball.Example, "iterations", 1)
     assert diffsim_ball.main([]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == (
         "no picture: matplotlib is not installed; pip install 'novaphy[plot]'"
@@ -84,7 +84,7 @@ def test_a_full_disk_and_an_interrupt_are_one_line(capsys, monkeypatch, tmp_path
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(diffsim_ball, "train", interrupted)
+    monkeypatch.setattr(_trained_scene, "train", interrupted)
     assert diffsim_ball.main(["--headless", "1"]) == 130
     assert capsys.readouterr().err == "interrupted; nothing was written\n"
 

@@ -87,7 +87,7 @@ def test_without_a_window_it_says_so_trains_and_writes_the_picture(tmp_path, mon
 
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(diffsim_ball, "ITERATIONS", 3)
+    monkeypatch.setattr(diffsim_ball.Example, "iterations", 3)
     assert diffsim_ball.main([]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[0].startswith("No window (") and "'viewer'" in out[0]
@@ -113,7 +113,7 @@ def test_a_viewer_plays_the_throw(tmp_path):
         "-c",
         """
 from novaphy.examples import diffsim_ball
-diffsim_ball.ITERATIONS = 2
+diffsim_ball.Example.iterations = 2
 diffsim_ball.main(["--viewer", "null", "--plot", "x.png"])
 """,
     )
@@ -122,7 +122,7 @@ diffsim_ball.main(["--viewer", "null", "--plot", "x.png"])
 def test_the_list_names_every_example(tmp_path):
     out = run(tmp_path, "-m", "novaphy.examples")
     for name in examples.names():
-        assert examples.summary(name) and f"{name}  {examples.summary(name)}" in out
-    assert examples.names() == ["diffsim_ball"]
+        assert examples.summary(name) and re.search(rf"^  {name} +{re.escape(examples.summary(name))}$", out, re.M)
+    assert {"diffsim_ball", "diffsim_cloth", "diffsim_soft_body", "diffsim_spring_cage"} <= set(examples.names())
     with pytest.raises(ValueError, match="no example 'difsim_ball'; did you mean 'diffsim_ball'"):
         examples.load("difsim_ball")

@@ -79,6 +79,7 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
         help="compare the gradient with finite differences; exit code 1 when they disagree",
     )
     out.add_argument("--plot", type=_picture, metavar="PATH", help="write the picture here")
+    out.add_argument("--html", type=_output, metavar="PATH", help="write a page that plays the last rollout")
     out.add_argument("--device", type=_device, help="cpu (default) or cuda:N")
     out.add_argument(
         "--viewer", choices=("gl", "null"), default="gl", help="what to draw with when not headless"
@@ -92,9 +93,9 @@ def reporting(main: Callable[..., int]) -> Callable[..., int]:
     """What the user can mend becomes one line and exit code 1; Ctrl-C ends with the shell's code for it."""
 
     @functools.wraps(main)
-    def run(argv: list[str] | None = None) -> int:
+    def run(*arguments: Any, **named: Any) -> int:
         try:
-            return main(argv)
+            return main(*arguments, **named)
         except (NovaPhyError, OSError) as error:
             print(error, file=sys.stderr)
             return 1
