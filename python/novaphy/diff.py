@@ -3,4 +3,4 @@
 
 from ._lazy import lazy_module
 
-__getattr__, __dir__ = lazy_module(__name__, home="nova_diff", python={"_rollout": ("Rollout",)})
+__getattr__, __dir__ = lazy_module(__name__, home="nova_diff", python={"_rollout": ("Rollout",), "_coverage": ("coverage",)})
