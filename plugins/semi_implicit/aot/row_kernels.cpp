@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that the forward solver calls as functions over rows (src/integration.cpp, src/element_forces.cpp).
+// The kernels that the forward solver calls as functions over rows (src/integration.cpp,
+// src/element_forces.cpp).
 #include "diff/element_kernels.hpp"
 #include "diff/kernels.hpp"
 #include "novaphy/nova/stock_kernels.hpp"

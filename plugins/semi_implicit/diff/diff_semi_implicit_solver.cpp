@@ -34,9 +34,11 @@ bool is_wanted(const DiffSolverConfig& config, Element element) {
   }
 }
 
-/// As semi_implicit::carry_over(); poses and twists of bodies pass through the tape, since contacts read them.
+/// As semi_implicit::carry_over(); poses and twists of bodies pass through the tape, since contacts read
+/// them.
 void carry_bodies(const SimState& state_in, SimState& state_out) {
-  if (!nova::is_recording() || state_in.body_q.rows() == 0) return semi_implicit::carry_over(state_in, state_out);
+  if (!nova::is_recording() || state_in.body_q.rows() == 0)
+    return semi_implicit::carry_over(state_in, state_out);
   nova::assign(state_out.body_q, nova::Tensor(state_in.body_q));
   nova::assign(state_out.body_qd, nova::Tensor(state_in.body_qd));
   if (state_in.joint_q.rows() > 0) state_out.joint_q.copy_from(state_in.joint_q);
@@ -185,12 +187,13 @@ DeviceArray* DiffSemiImplicitSolver::add_elements(SimState& state_in, const Cont
   const auto activations = semi_implicit::activations_of("DiffSemiImplicitSolver.step", *model_, control);
   if (!stepped.any(*model_)) return nullptr;
   DeviceArray& total = begin_total(state_in.particle_f);
-  semi_implicit::subtract_element_forces(*model_, stepped, state_in.particle_q, state_in.particle_qd, activations,
-                                         total);
+  semi_implicit::subtract_element_forces(*model_, stepped, state_in.particle_q, state_in.particle_qd,
+                                         activations, total);
   return &total;
 }
 
-DeviceArray* DiffSemiImplicitSolver::add_contacts(SimState& state_in, const Contacts* contacts, DeviceArray* total) {
+DeviceArray* DiffSemiImplicitSolver::add_contacts(SimState& state_in, const Contacts* contacts,
+                                                  DeviceArray* total) {
   const DeviceArray &q = state_in.particle_q, &qd = state_in.particle_qd;
   DeviceArray& external = state_in.particle_f;
   DeviceArray& sum = total != nullptr ? *total : external;  // the forces so far

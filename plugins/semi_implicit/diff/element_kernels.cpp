@@ -23,8 +23,8 @@ using nova::Vec3E;
 constexpr const char* kCornerForces[] = {"f0", "f1", "f2", "f3"};
 
 /// Positions and velocities of the corners, then `more`; forces as `writes` says.
-nova::KernelDesc describe(const char* name, Writes writes, const char* corners, Row corners_row, int corner_count,
-                          std::initializer_list<nova::In> more) {
+nova::KernelDesc describe(const char* name, Writes writes, const char* corners, Row corners_row,
+                          int corner_count, std::initializer_list<nova::In> more) {
   nova::KernelDesc desc{.name = name,
                         .in = {in("x", Row::vec3).gather(corners, corner_count),
                                in("v", Row::vec3).gather(corners, corner_count)},
@@ -56,13 +56,13 @@ std::array<Vec3E, N> where_complete(const std::array<nova::Int, N>& corners, std
 }  // namespace
 
 nova::Kernel make_springs_kernel(Writes writes) {
-  const auto desc = describe("springs", writes, "spring", Row::ivec2, 2,
-                             {in("ke", Row::f32).rate_static(), in("kd", Row::f32).rate_static(),
-                              in("rest_length", Row::f32)});
+  const auto desc = describe(
+      "springs", writes, "spring", Row::ivec2, 2,
+      {in("ke", Row::f32).rate_static(), in("kd", Row::f32).rate_static(), in("rest_length", Row::f32)});
   return nova::make_indexed_expr_kernel_typed_access_n(desc, [writes](nova::KernelScope& k) {
     const auto x = k.vec3s<2>("x"), v = k.vec3s<2>("v");
-    const Vec3E force = formula::spring_force<Expr>(x[0], x[1], v[0], v[1],
-                                                    {k.f32("ke"), k.f32("kd"), k.f32("rest_length")});
+    const Vec3E force =
+        formula::spring_force<Expr>(x[0], x[1], v[0], v[1], {k.f32("ke"), k.f32("kd"), k.f32("rest_length")});
     write_forces(k, writes, where_complete<2>(k.ivec2("spring"), {force, -force}));
   });
 }
@@ -79,8 +79,9 @@ nova::Kernel make_triangles_kernel(Writes writes) {
 }
 
 nova::Kernel make_bending_kernel(Writes writes) {
-  const auto desc = describe("bending", writes, "edge", Row::ivec4, 4,
-                             {in("material", Row::vec2).rate_static(), in("rest_angle", Row::f32).rate_static()});
+  const auto desc =
+      describe("bending", writes, "edge", Row::ivec4, 4,
+               {in("material", Row::vec2).rate_static(), in("rest_angle", Row::f32).rate_static()});
   return nova::make_indexed_expr_kernel_typed_access_n(desc, [writes](nova::KernelScope& k) {
     const auto material = k.vec2("material");
     const auto forces = formula::bending_forces<Expr>(k.vec3s<4>("x"), k.vec3s<4>("v"),

@@ -6,8 +6,8 @@
 
 namespace novaphy::semi_implicit {
 
-/// Where a kernel of elements writes. A row kernel writes the force of corner k into an array of its own, a row for
-/// each element; the forward solver adds them up.
+/// Where a kernel of elements writes. A row kernel writes the force of corner k into an array of its own, a
+/// row for each element; the forward solver adds them up.
 enum class Writes { scatter, rows };
 
 // Inputs in this order; scattered forces are subtracted from f. Elements with an index below 0 have no force.

@@ -47,7 +47,8 @@ nova::Tensor eval_triangle_forces_generated(const Model& model, const nova::Tens
                                             const nova::Tensor& particle_qd, const nova::Tensor& particle_f,
                                             const nova::Tensor& tri_activations,
                                             const nova::Tensor& tri_materials) {
-  nova::Tensor force = begin_sum("eval_triangle_forces_generated", model, particle_q, particle_qd, particle_f);
+  nova::Tensor force =
+      begin_sum("eval_triangle_forces_generated", model, particle_q, particle_qd, particle_f);
   nova::launch(triangles_kernel(),
                {particle_q, particle_qd, model.tri_poses, tri_materials, tri_activations, model.tri_indices},
                {force}, model.tri_count);
@@ -84,24 +85,27 @@ bool SteppedElements::any(const Model& model) const {
 }
 
 void subtract_element_forces(const Model& model, const SteppedElements& stepped, const DeviceArray& q,
-                             const DeviceArray& qd, const Activations& activations, const DeviceArray& total) {
+                             const DeviceArray& qd, const Activations& activations,
+                             const DeviceArray& total) {
   if (model.spring_count > 0)
-    nova::launch(springs_kernel(),
-                 {q, qd, model.spring_stiffness, model.spring_damping, model.spring_rest_length,
-                  model.spring_indices},
-                 {total}, model.spring_count);
+    nova::launch(
+        springs_kernel(),
+        {q, qd, model.spring_stiffness, model.spring_damping, model.spring_rest_length, model.spring_indices},
+        {total}, model.spring_count);
   if (stepped.triangles && model.tri_count > 0)
-    nova::launch(triangles_kernel(),
-                 {q, qd, model.tri_poses, model.particle_tri_material, activations.triangles, model.tri_indices},
-                 {total}, model.tri_count);
+    nova::launch(
+        triangles_kernel(),
+        {q, qd, model.tri_poses, model.particle_tri_material, activations.triangles, model.tri_indices},
+        {total}, model.tri_count);
   if (model.edge_count > 0)
     nova::launch(bending_kernel(),
                  {q, qd, model.edge_bending_properties, model.edge_rest_angle, model.edge_indices}, {total},
                  model.edge_count);
   if (stepped.tetrahedra && model.tet_count > 0)
-    nova::launch(tetrahedra_kernel(),
-                 {q, qd, model.tet_poses, model.particle_tet_material, activations.tetrahedra, model.tet_indices},
-                 {total}, model.tet_count);
+    nova::launch(
+        tetrahedra_kernel(),
+        {q, qd, model.tet_poses, model.particle_tet_material, activations.tetrahedra, model.tet_indices},
+        {total}, model.tet_count);
 }
 
 }  // namespace novaphy::semi_implicit

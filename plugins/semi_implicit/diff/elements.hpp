@@ -32,19 +32,19 @@ NOVAPHY_API nova::Tensor eval_spring_forces_generated(const Model& model, const 
                                                       const nova::Tensor& particle_f,
                                                       const SpringTensors& springs = {});
 
-/// The same for all triangles (formula/triangle.h). `tri_activations` is (F), `tri_materials` (F, 5) = ke, ka [N/m], kd
-/// [N s/m], drag, lift [N s^2/m^4].
+/// The same for all triangles (formula/triangle.h). `tri_activations` is (F), `tri_materials` (F, 5) = ke, ka
+/// [N/m], kd [N s/m], drag, lift [N s^2/m^4].
 NOVAPHY_API nova::Tensor eval_triangle_forces_generated(const Model& model, const nova::Tensor& particle_q,
                                                         const nova::Tensor& particle_qd,
                                                         const nova::Tensor& particle_f,
                                                         const nova::Tensor& tri_activations,
                                                         const nova::Tensor& tri_materials);
 
-/// The same for all bending edges (formula/bending.h). `edge_bending_properties` is (E, 2) = ke, kd, `edge_rest_angle`
-/// (E) [rad]; empty = the model's arrays.
+/// The same for all bending edges (formula/bending.h). `edge_bending_properties` is (E, 2) = ke, kd,
+/// `edge_rest_angle` (E) [rad]; empty = the model's arrays.
 NOVAPHY_API nova::Tensor eval_bending_forces_generated(
-    const Model& model, const nova::Tensor& particle_q, const nova::Tensor& particle_qd, const nova::Tensor& particle_f,
-    const std::optional<nova::Tensor>& edge_bending_properties = {},
+    const Model& model, const nova::Tensor& particle_q, const nova::Tensor& particle_qd,
+    const nova::Tensor& particle_f, const std::optional<nova::Tensor>& edge_bending_properties = {},
     const std::optional<nova::Tensor>& edge_rest_angle = {});
 
 /// The kinds of elements that a step can leave out.
@@ -53,8 +53,8 @@ struct SteppedElements {
   bool any(const Model& model) const;
 };
 
-/// Subtracts from `total` (P, 3) what the elements of the model take from their particles, in the order of the step:
-/// springs, triangles, bending edges, tetrahedra.
+/// Subtracts from `total` (P, 3) what the elements of the model take from their particles, in the order of
+/// the step: springs, triangles, bending edges, tetrahedra.
 void subtract_element_forces(const Model& model, const SteppedElements& stepped, const DeviceArray& q,
                              const DeviceArray& qd, const Activations& activations, const DeviceArray& total);
 

@@ -32,8 +32,9 @@ nova::Tensor assign_tet_materials_generated(const nova::Tensor& material_params,
                   ": base_tet_materials has shape ", to_string(base_tet_materials.shape()), ", (", tet_count,
                   ", 3) is wanted");
   const std::int64_t given = material_params.size();
-  NOVAPHY_REQUIRE(given == 2 || given == 2 * tet_count, ErrorKind::value, kName, ": material_params holds ", given,
-                  " numbers; give 2 that all tetrahedra share, or 2 for each, which are ", 2 * tet_count);
+  NOVAPHY_REQUIRE(given == 2 || given == 2 * tet_count, ErrorKind::value, kName, ": material_params holds ",
+                  given, " numbers; give 2 that all tetrahedra share, or 2 for each, which are ",
+                  2 * tet_count);
   const bool shared = given == 2;
   const nova::Tensor params = material_params.reshape(Shape{shared ? 1 : tet_count, 2});
   nova::Tensor materials(Shape{tet_count, 3}, DType::f32, base_tet_materials.array().device());

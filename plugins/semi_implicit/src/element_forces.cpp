@@ -3,14 +3,12 @@
 #include "src/element_forces.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "novaphy/semi_implicit/formula/bending.h"
 #include "novaphy/semi_implicit/formula/spring.h"
 #include "novaphy/semi_implicit/formula/tetrahedron.h"
 #include "novaphy/semi_implicit/formula/triangle.h"
 #include "novaphy/task_pool.hpp"
-#include "src/integration.hpp"
 
 namespace novaphy::semi_implicit {
 
@@ -24,8 +22,8 @@ const T& read(const void* const* arguments, std::size_t k, std::int64_t row) {
 
 /// Calls force(row, x, v) for each complete element; others have no force. The corners are argument `index`.
 template <std::size_t N, class Force>
-void for_each_element(const void* const* arguments, std::size_t index, void* const* outputs, std::int64_t begin,
-                      std::int64_t end, Force force) {
+void for_each_element(const void* const* arguments, std::size_t index, void* const* outputs,
+                      std::int64_t begin, std::int64_t end, Force force) {
   for (std::int64_t row = begin; row < end; ++row) {
     const auto& corners = read<std::array<std::int32_t, N>>(arguments, index, row);
     std::array<Vec3f, N> x{}, v{}, forces{};
@@ -78,14 +76,14 @@ const void* data_of(const DeviceArray& array) {
 
 void add_element_forces(const ElementRows& elements, std::span<Vec3f> total, std::int64_t grain,
                         std::vector<Vec3f>& buffer, std::size_t sets) {
+  if (elements.rows == 0) return;
   const auto corners = static_cast<std::size_t>(elements.corner_count);
   const auto rows = static_cast<std::size_t>(elements.rows);
   buffer.resize(corners * rows);
   std::array<void*, 4> outputs{};
   for (std::size_t k = 0; k < corners; ++k) outputs[k] = buffer.data() + k * rows;
   RowFunction function = nullptr;
-  if (sets > 0 && elements.rows >= kFewestRows)
-    function = find_row_function(semi_implicit_rows(), elements.kernel, sets);
+  if (sets > 0 && elements.rows >= kFewestRows) function = (*elements.generated)[sets - 1];
   if (function == nullptr) function = elements.formula;
   parallel_for(elements.rows, grain, [&](std::int64_t begin, std::int64_t end) {
     function(elements.arguments.data(), outputs.data(), begin, end);
@@ -99,23 +97,44 @@ void add_element_forces(const ElementRows& elements, std::span<Vec3f> total, std
     }
 }
 
-std::vector<ElementRows> element_rows(const Model& model, const SimState& state, const Activations& activations) {
+std::array<ElementRows, 4> element_rows(const Model& model, const SimState& state,
+                                        const Activations& activations) {
   const void* const x = data_of(state.particle_q);
   const void* const v = data_of(state.particle_qd);
-  std::vector<ElementRows> kinds{
-      {"springs", &springs, model.spring_count, model.spring_indices.read<std::int32_t>(), 2,
-       {x, v, data_of(model.spring_stiffness), data_of(model.spring_damping), data_of(model.spring_rest_length),
-        data_of(model.spring_indices)}},
-      {"triangles", &triangles, model.tri_count, model.tri_indices.read<std::int32_t>(), 3,
-       {x, v, data_of(model.tri_poses), data_of(model.particle_tri_material), data_of(activations.triangles),
-        data_of(model.tri_indices)}},
-      {"bending", &bending, model.edge_count, model.edge_indices.read<std::int32_t>(), 4,
-       {x, v, data_of(model.edge_bending_properties), data_of(model.edge_rest_angle), data_of(model.edge_indices)}},
-      {"tetrahedra", &tetrahedra, model.tet_count, model.tet_indices.read<std::int32_t>(), 4,
-       {x, v, data_of(model.tet_poses), data_of(model.particle_tet_material), data_of(activations.tetrahedra),
-        data_of(model.tet_indices)}}};
-  std::erase_if(kinds, [](const ElementRows& kind) { return kind.rows == 0; });
-  return kinds;
+  static const std::array<RowFunctions, 4> generated{row_functions("springs"), row_functions("triangles"),
+                                                     row_functions("bending"), row_functions("tetrahedra")};
+  return {{{"springs",
+            &generated[0],
+            &springs,
+            model.spring_count,
+            model.spring_indices.read<std::int32_t>(),
+            2,
+            {x, v, data_of(model.spring_stiffness), data_of(model.spring_damping),
+             data_of(model.spring_rest_length), data_of(model.spring_indices)}},
+           {"triangles",
+            &generated[1],
+            &triangles,
+            model.tri_count,
+            model.tri_indices.read<std::int32_t>(),
+            3,
+            {x, v, data_of(model.tri_poses), data_of(model.particle_tri_material),
+             data_of(activations.triangles), data_of(model.tri_indices)}},
+           {"bending",
+            &generated[2],
+            &bending,
+            model.edge_count,
+            model.edge_indices.read<std::int32_t>(),
+            4,
+            {x, v, data_of(model.edge_bending_properties), data_of(model.edge_rest_angle),
+             data_of(model.edge_indices)}},
+           {"tetrahedra",
+            &generated[3],
+            &tetrahedra,
+            model.tet_count,
+            model.tet_indices.read<std::int32_t>(),
+            4,
+            {x, v, data_of(model.tet_poses), data_of(model.particle_tet_material),
+             data_of(activations.tetrahedra), data_of(model.tet_indices)}}}};
 }
 
 }  // namespace novaphy::semi_implicit

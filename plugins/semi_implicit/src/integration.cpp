@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/integration.hpp"
 
-#include <array>
-
 #include "novaphy/model.hpp"
 #include "novaphy/semi_implicit/formula/particle_integration.h"
 
 namespace novaphy::semi_implicit {
-namespace {
 
-using Functions = std::array<RowFunction, 3>;  // for one, two and three instruction sets
-
-Functions functions_of(const char* kernel) {
+RowFunctions row_functions(const char* kernel) {
   const auto table = semi_implicit_rows();
   return {find_row_function(table, kernel, 1), find_row_function(table, kernel, 2),
           find_row_function(table, kernel, 3)};
 }
-
-}  // namespace
 
 void integrate_by_formula(const IntegrationRows& rows, std::int64_t begin, std::int64_t end) {
   for (auto p = static_cast<std::size_t>(begin); p < static_cast<std::size_t>(end); ++p) {
@@ -34,8 +27,8 @@ void integrate_by_formula(const IntegrationRows& rows, std::int64_t begin, std::
 
 void integrate(const IntegrationRows& rows, std::int64_t begin, std::int64_t end, std::size_t sets) {
   if (end - begin < kFewestRows) return integrate_by_formula(rows, begin, end);
-  static const Functions one_world = functions_of("integrate_in_one_world"),
-                         worlds = functions_of("integrate_in_worlds");
+  static const RowFunctions one_world = row_functions("integrate_in_one_world"),
+                            worlds = row_functions("integrate_in_worlds");
   const RowFunction function = (rows.gravity.size() > 1 ? worlds : one_world)[sets - 1];
   if (function == nullptr) return integrate_by_formula(rows, begin, end);
   // the order of diff/integration_kernel.cpp; the last two are read where there are several worlds

@@ -3,6 +3,7 @@
 // formula.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -16,7 +17,12 @@ std::span<const RowKernel> semi_implicit_rows();
 
 namespace semi_implicit {
 
-inline constexpr std::int64_t kFewestRows = 8;  ///< fewer are done sooner by the formula than by a generated function
+/// A generated function for one, two and three instruction sets; null where there is none.
+using RowFunctions = std::array<RowFunction, 3>;
+RowFunctions row_functions(const char* kernel);
+
+inline constexpr std::int64_t kFewestRows =
+    8;  ///< fewer are done sooner by the formula than by a generated function
 
 /// What a step reads and writes, a row for each particle. q_out and qd_out may be q and qd.
 struct IntegrationRows {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forward step: forces of elements, contact forces particle by particle, forces of other plugins, integration.
+// The forward step: forces of elements, contact forces particle by particle, forces of other plugins,
+// integration.
 #include "novaphy/semi_implicit/solver_semi_implicit.hpp"
+
+#include <algorithm>
 
 #include "novaphy/collision/formula/carried_contact.h"
 #include "novaphy/collision/formula/soft_contact.h"
@@ -61,8 +64,8 @@ struct ContactScene {
 
  private:
   void move_with_body(std::size_t body, std::size_t k, Vec3f& contact_point, Vec3f& surface_velocity) const {
-    const auto moved = collision::formula::carried_contact(body_q[body], body_qd[body], body_com[body], point[k],
-                                                           velocity[k]);
+    const auto moved = collision::formula::carried_contact(body_q[body], body_qd[body], body_com[body],
+                                                           point[k], velocity[k]);
     contact_point = moved.point, surface_velocity = moved.velocity;
   }
 };
@@ -96,7 +99,8 @@ void SolverSemiImplicit::check_model() {
   if (checked_.is_current(*model_)) return;
   const auto unstepped = semi_implicit::unstepped_elements(*model_);
   NOVAPHY_REQUIRE(unstepped.empty(), ErrorKind::unsupported_feature, "SolverSemiImplicit: the model has ",
-                  semi_implicit::listed(unstepped), ", which this solver does not step; it steps particles, springs, triangles, "
+                  semi_implicit::listed(unstepped),
+                  ", which this solver does not step; it steps particles, springs, triangles, "
                   "bending edges and tetrahedra");
   semi_implicit::check_owners("SolverSemiImplicit", *model_);
   checked_.note(*model_);
@@ -137,7 +141,8 @@ void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out,
   }
   const auto elements = semi_implicit::element_rows(
       *model_, state_in, semi_implicit::activations_of("SolverSemiImplicit.step", *model_, control));
-  const bool sums = scene || !forces_.empty() || !elements.empty();
+  const bool has_elements = std::ranges::any_of(elements, [](const auto& kind) { return kind.rows > 0; });
+  const bool sums = scene || !forces_.empty() || has_elements;
   const auto total = sums ? state_in.particle_f.write<Vec3f>() : std::span<Vec3f>{};
   const auto radius = model_->particle_radius.read<float>();
   const semi_implicit::IntegrationRows rows{.q = state_in.particle_q.read<Vec3f>(),

@@ -24,8 +24,9 @@ bool is_dynamic(const Model& model, std::int32_t body) {
 }
 
 constexpr DeviceArray Model::*kStructure[] = {
-    &Model::body_flags,     &Model::shape_flags, &Model::shape_type,   &Model::shape_body, &Model::particle_world,
-    &Model::spring_indices, &Model::tri_indices, &Model::edge_indices, &Model::tet_indices};
+    &Model::body_flags,  &Model::shape_flags,    &Model::shape_type,
+    &Model::shape_body,  &Model::particle_world, &Model::spring_indices,
+    &Model::tri_indices, &Model::edge_indices,   &Model::tet_indices};
 constexpr DeviceArray Model::*kMaterials[] = {&Model::spring_stiffness, &Model::spring_damping,
                                               &Model::particle_tri_material, &Model::edge_bending_properties,
                                               &Model::particle_tet_material};
@@ -35,14 +36,15 @@ std::span<DeviceArray Model::*const> arrays_read(CheckedModel::Reads reads) {
   return kStructure;
 }
 
-/// Elements whose corners are `corners`, columns of `array`; those of springs and edges may be missing (below 0).
-void check_corners(const char* who, const char* element, const char* array, const DeviceArray& corners, int columns,
-                   bool may_miss, int particles) {
+/// Elements whose corners are `corners`, columns of `array`; those of springs and edges may be missing (below
+/// 0).
+void check_corners(const char* who, const char* element, const char* array, const DeviceArray& corners,
+                   int columns, bool may_miss, int particles) {
   const auto indices = corners.read<std::int32_t>();
   for (std::size_t k = 0; k < indices.size(); ++k)
-    NOVAPHY_REQUIRE(indices[k] < particles && (may_miss || indices[k] >= 0), ErrorKind::index, who, ": ", element, " ",
-                    k / static_cast<std::size_t>(columns), " has particle ", indices[k], ", the model has ", particles,
-                    "; correct ", array);
+    NOVAPHY_REQUIRE(indices[k] < particles && (may_miss || indices[k] >= 0), ErrorKind::index, who, ": ",
+                    element, " ", k / static_cast<std::size_t>(columns), " has particle ", indices[k],
+                    ", the model has ", particles, "; correct ", array);
 }
 
 /// Rows of `names.size()` numbers; the first `checked` of a row may not be negative.
@@ -51,9 +53,10 @@ void check_material(const char* who, const char* element, const DeviceArray& mat
   const auto values = material.read<float>();
   const std::size_t width = names.size();
   for (std::size_t k = 0; k < values.size(); ++k)
-    NOVAPHY_REQUIRE(k % width >= checked || values[k] >= 0.0f, ErrorKind::value, who, ": ", element, " ", k / width,
-                    " has ", names.begin()[k % width], " = ", values[k],
-                    "; give a number of at least 0, or keep the parameter in its range (ndiff.clamp_f32_generated)");
+    NOVAPHY_REQUIRE(
+        k % width >= checked || values[k] >= 0.0f, ErrorKind::value, who, ": ", element, " ", k / width,
+        " has ", names.begin()[k % width], " = ", values[k],
+        "; give a number of at least 0, or keep the parameter in its range (ndiff.clamp_f32_generated)");
 }
 
 void check_state(const char* who, const char* which, const Model& model, const SimState& state) {
@@ -117,10 +120,11 @@ void check_materials(const char* who, const Model& model) {
 
 Activations activations_of(const char* who, const Model& model, const Control* control) {
   if (control == nullptr) return {model.particle_tri_activation, model.particle_tet_activation};
-  NOVAPHY_REQUIRE(control->tri_activations.rows() == model.tri_count && control->tet_activations.rows() == model.tet_count,
-                  ErrorKind::shape_mismatch, who, ": control has ", control->tri_activations.rows(), " triangles and ",
-                  control->tet_activations.rows(), " tetrahedra, the model has ", model.tri_count, " and ",
-                  model.tet_count, "; take it from this model's control()");
+  NOVAPHY_REQUIRE(control->tri_activations.rows() == model.tri_count &&
+                      control->tet_activations.rows() == model.tet_count,
+                  ErrorKind::shape_mismatch, who, ": control has ", control->tri_activations.rows(),
+                  " triangles and ", control->tet_activations.rows(), " tetrahedra, the model has ",
+                  model.tri_count, " and ", model.tet_count, "; take it from this model's control()");
   return {control->tri_activations, control->tet_activations};
 }
 

@@ -54,14 +54,21 @@ std::shared_ptr<SimState> step_of_formula(const Model& model, const SimState& st
   return next;
 }
 
-/// A deformed soft block, a cloth in the wind and springs among their particles, each element with a material and an
-/// activation of its own; some springs and edges lack a particle.
+/// A deformed soft block, a cloth in the wind and springs among their particles, each element with a material
+/// and an activation of its own; some springs and edges lack a particle.
 std::shared_ptr<Model> scene_of_elements() {
   test::Random random(31);
   ModelBuilder builder;
-  builder.add_soft_grid({.pos = {0, 0, 0.5f}, .dim_x = 5, .dim_y = 4, .dim_z = 3, .cell_x = 0.1, .cell_y = 0.1,
-                         .cell_z = 0.1, .density = 100});
-  builder.add_cloth_grid({.pos = {0, 0, 1}, .dim_x = 9, .dim_y = 8, .cell_x = 0.1, .cell_y = 0.1, .mass = 0.1});
+  builder.add_soft_grid({.pos = {0, 0, 0.5f},
+                         .dim_x = 5,
+                         .dim_y = 4,
+                         .dim_z = 3,
+                         .cell_x = 0.1,
+                         .cell_y = 0.1,
+                         .cell_z = 0.1,
+                         .density = 100});
+  builder.add_cloth_grid(
+      {.pos = {0, 0, 1}, .dim_x = 9, .dim_y = 8, .cell_x = 0.1, .cell_y = 0.1, .mass = 0.1});
   for (int s = 0; s < 100; ++s) builder.add_spring(s, s + 37, 10.0, 0.1, 0.0);
   builder.add_ground_plane();
   const auto model = builder.finalize();
@@ -137,8 +144,8 @@ TEST_CASE("forward step, recorded step and formula give the same bits on 1, 2 an
 TEST_CASE("forces of elements are the same bits by formula, with every instruction set and at any grain") {
   const auto model = scene_of_elements();
   const auto state = model->state();
-  const auto kinds = semi_implicit::element_rows(
-      *model, *state, semi_implicit::activations_of("test", *model, nullptr));
+  const auto kinds =
+      semi_implicit::element_rows(*model, *state, semi_implicit::activations_of("test", *model, nullptr));
   REQUIRE(kinds.size() == 4);
   const std::vector<Vec3f> start(static_cast<std::size_t>(model->particle_count));
   std::vector<Vec3f> buffer;
@@ -161,7 +168,8 @@ TEST_CASE("an element without one of its particles has no force") {
   for (int s = 0; s < 8; ++s) builder.add_spring(s, s + 1, 100.0, 0.0, 0.0);
   const auto model = builder.finalize();
   for (float& length : model->spring_rest_length.write<float>()) length = 0.05f;
-  for (int s = 1; s < 8; ++s) model->spring_indices.write<std::int32_t>()[static_cast<std::size_t>(2 * s)] = -1;
+  for (int s = 1; s < 8; ++s)
+    model->spring_indices.write<std::int32_t>()[static_cast<std::size_t>(2 * s)] = -1;
   const auto in = model->state(), out = model->state();
   SolverSemiImplicit(model).step(*in, *out, nullptr, nullptr, 0.01f);
   const auto force = in->particle_f.read<Vec3f>();

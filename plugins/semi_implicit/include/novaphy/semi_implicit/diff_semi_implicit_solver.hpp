@@ -26,24 +26,26 @@ struct DiffSolverConfig {
   bool enable_particles = true, enable_tetrahedra = true, enable_triangles = true, enable_contacts = true;
   bool enable_rigid = true;
   bool strict = true;  ///< false: what cannot be stepped is skipped, and logged once
-  std::vector<std::string> forces{};  ///< of other plugins (novaphy/force.hpp), by name, in the order of addition
+  std::vector<std::string>
+      forces{};  ///< of other plugins (novaphy/force.hpp), by name, in the order of addition
 };
 
-/// A kernel for each kind of elements, one for contacts and one for the integration, recorded on this thread's open tape; without a tape
-/// they run alone. Results equal SolverSemiImplicit's to the bit. Gradients reach the start state, the
-/// external forces (state_particle_f_tensor(state_in): the force at call time, although state_in holds the
-/// total force afterwards), particle_inv_mass, particle_radius, gravity, shape_material_ke, kd, kf, mu and
-/// soft_contact_material, the materials, rest shapes and activations of springs, triangles, bending edges and tetrahedra,
-/// body_q and body_qd of kinematic bodies that carry shapes, and whatever the forces of other
-/// plugins read. Records of a collide() inside the recording are differentiated through: point and normal depend
-/// on the positions, poses and sizes that they were found with. Those of a collide() outside are constants. Contacts
-/// may be collided anew before every step. Throws Error(stale_record) when records, or what they were found with,
-/// were overwritten between such a collide() and the step.
+/// A kernel for each kind of elements, one for contacts and one for the integration, recorded on this
+/// thread's open tape; without a tape they run alone. Results equal SolverSemiImplicit's to the bit.
+/// Gradients reach the start state, the external forces (state_particle_f_tensor(state_in): the force at call
+/// time, although state_in holds the total force afterwards), particle_inv_mass, particle_radius, gravity,
+/// shape_material_ke, kd, kf, mu and soft_contact_material, the materials, rest shapes and activations of
+/// springs, triangles, bending edges and tetrahedra, body_q and body_qd of kinematic bodies that carry
+/// shapes, and whatever the forces of other plugins read. Records of a collide() inside the recording are
+/// differentiated through: point and normal depend on the positions, poses and sizes that they were found
+/// with. Those of a collide() outside are constants. Contacts may be collided anew before every step. Throws
+/// Error(stale_record) when records, or what they were found with, were overwritten between such a collide()
+/// and the step.
 class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
  public:
   /// Throws Error(unsupported_feature) with everything in the model that it cannot step, unless `strict` is
-  /// off, and for a force that brings no program, so has no gradient. Throws also as semi_implicit::Forces, and adds
-  /// the arrays of the forces to the model.
+  /// off, and for a force that brings no program, so has no gradient. Throws also as semi_implicit::Forces,
+  /// and adds the arrays of the forces to the model.
   explicit DiffSemiImplicitSolver(std::shared_ptr<Model> model, const DiffSolverConfig& config = {});
   ~DiffSemiImplicitSolver() override;
 
@@ -64,16 +66,17 @@ class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
   struct Kept;
   void skip_or_refuse();
   void check_materials();
-  void step_particles(SimState& state_in, SimState& state_out, const Control* control, const Contacts* contacts,
-                      float dt);
-  /// The total force, which state_in.particle_f holds too on return; that array itself where nothing is added.
+  void step_particles(SimState& state_in, SimState& state_out, const Control* control,
+                      const Contacts* contacts, float dt);
+  /// The total force, which state_in.particle_f holds too on return; that array itself where nothing is
+  /// added.
   const DeviceArray& total_force(SimState& state_in, const Control* control, const Contacts* contacts);
   /// A copy of the external force in memory of the step's own, to add to.
   DeviceArray& begin_total(const DeviceArray& external);
   /// The external force less the forces of elements; null where there are none.
   DeviceArray* add_elements(SimState& state_in, const Control* control);
-  /// `total` (null = the external force) less contact forces, which state_in.particle_f holds too; null where there is
-  /// no contact.
+  /// `total` (null = the external force) less contact forces, which state_in.particle_f holds too; null where
+  /// there is no contact.
   DeviceArray* add_contacts(SimState& state_in, const Contacts* contacts, DeviceArray* total);
 
   std::shared_ptr<Model> model_;

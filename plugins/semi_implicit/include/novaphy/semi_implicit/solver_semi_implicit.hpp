@@ -25,18 +25,20 @@ struct SemiImplicitConfig {
   float joint_attach_ke = 1e4f;               ///< N/m
   float joint_attach_kd = 100.0f;             ///< N s/m
   bool enable_tri_contact = true;
-  std::vector<std::string> forces{};  ///< of other plugins (novaphy/force.hpp), by name, in the order of addition
+  std::vector<std::string>
+      forces{};  ///< of other plugins (novaphy/force.hpp), by name, in the order of addition
 };
 
 /// Throws Error(value) for a friction law that does not exist, a smoothing that is not positive, or a damping
 /// or stiffness that is negative. `who` begins the message.
 NOVAPHY_API void check_config(const SemiImplicitConfig& config, const char* who);
 
-/// Steps particles. Forces are summed in this order: external ones, springs, triangles, bending edges, tetrahedra,
-/// contact with shapes in the order of the records, those of other plugins in the order of config.forces; then gravity
-/// of the particle's world and the integration. Activations are those of `control`, or of the model where there is none.
-/// An inactive particle keeps position and velocity. Bodies must be kinematic: they keep their pose and twist, and carry
-/// shapes. The step may be done in place (state_in is state_out).
+/// Steps particles. Forces are summed in this order: external ones, springs, triangles, bending edges,
+/// tetrahedra, contact with shapes in the order of the records, those of other plugins in the order of
+/// config.forces; then gravity of the particle's world and the integration. Activations are those of
+/// `control`, or of the model where there is none. An inactive particle keeps position and velocity. Bodies
+/// must be kinematic: they keep their pose and twist, and carry shapes. The step may be done in place
+/// (state_in is state_out).
 class NOVAPHY_API SolverSemiImplicit final : public ISolver {
  public:
   /// Throws Error(unsupported_feature) with everything in the model that this solver does not step, and as
@@ -56,8 +58,8 @@ class NOVAPHY_API SolverSemiImplicit final : public ISolver {
  private:
   void check_model();
   void check_materials();
-  void step_particles(SimState& state_in, SimState& state_out, const Control* control, const Contacts* contacts,
-                      float dt);
+  void step_particles(SimState& state_in, SimState& state_out, const Control* control,
+                      const Contacts* contacts, float dt);
 
   std::shared_ptr<Model> model_;
   SemiImplicitConfig config_;

@@ -20,15 +20,15 @@ struct Unstepped {
 
 /// Everything in the model that a particle step leaves out, shapes excepted; empty = nothing.
 NOVAPHY_API std::vector<Unstepped> unstepped_elements(const Model& model);
-/// Shapes that meet particles and are carried by a dynamic body, and those that are neither plane, box, sphere nor
-/// capsule.
+/// Shapes that meet particles and are carried by a dynamic body, and those that are neither plane, box,
+/// sphere nor capsule.
 NOVAPHY_API std::vector<Unstepped> unsupported_shapes(const Model& model);
-/// Throws Error(index) for a particle of a world, a shape on a body, or an element of particles that the model does not
-/// have.
+/// Throws Error(index) for a particle of a world, a shape on a body, or an element of particles that the
+/// model does not have.
 NOVAPHY_API void check_owners(const char* who, const Model& model);
 
-/// Throws Error(value) for a stiffness or damping of an element that is negative or no number, with the element's kind
-/// and index.
+/// Throws Error(value) for a stiffness or damping of an element that is negative or no number, with the
+/// element's kind and index.
 NOVAPHY_API void check_materials(const char* who, const Model& model);
 
 /// How far the elements are activated, one number for each triangle and each tetrahedron.
@@ -36,12 +36,12 @@ struct Activations {
   const DeviceArray &triangles, &tetrahedra;
 };
 
-/// Those of `control` where there is one, else of the model. Throws Error(shape_mismatch) for a control with other
-/// counts than the model. `who` begins the message.
+/// Those of `control` where there is one, else of the model. Throws Error(shape_mismatch) for a control with
+/// other counts than the model. `who` begins the message.
 NOVAPHY_API Activations activations_of(const char* who, const Model& model, const Control* control);
 
-/// Remembers for which content of arrays a model has passed its checks: of those that the checks of elements, shapes and
-/// owners read, or of materials.
+/// Remembers for which content of arrays a model has passed its checks: of those that the checks of elements,
+/// shapes and owners read, or of materials.
 class NOVAPHY_API CheckedModel {
  public:
   enum class Reads { structure, materials };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The force of a bending edge between two triangles, over any scalar, in the order of evaluation of Newton 1.8.
+// The force of a bending edge between two triangles, over any scalar, in the order of evaluation of
+// Newton 1.8.
 //
-// Particles 0 and 1 lie opposite of the edge from particle 2 to particle 3. The angle between the two normals is
-// driven to its rest angle along fixed directions, scaled by the edge's length. They are not divided by the
-// heights of the triangles, so this is no exact gradient of an energy: forces add up to zero, moments do so where
-// both triangles are equally high.
+// Particles 0 and 1 lie opposite of the edge from particle 2 to particle 3. The angle between the two normals
+// is driven to its rest angle along fixed directions, scaled by the edge's length. They are not divided by
+// the heights of the triangles, so this is no exact gradient of an energy: forces add up to zero, moments do
+// so where both triangles are equally high.
 #pragma once
 
 #include <array>
@@ -28,18 +29,17 @@ template <class T>
 std::array<Vec3T<T>, 4> bending_forces(const std::array<Vec3T<T>, 4>& x, const std::array<Vec3T<T>, 4>& v,
                                        const BendingMaterial<T>& bending) {
   const Vec3T<T> n1 = cross(x[2] - x[0], x[3] - x[0]), n2 = cross(x[3] - x[1], x[2] - x[1]), e = x[3] - x[2];
-  const T n1_length = length(n1), n2_length = length(n2), e_length = length(e), shortest(kShortestBendingLength);
+  const T n1_length = length(n1), n2_length = length(n2), e_length = length(e),
+          shortest(kShortestBendingLength);
   const auto is_edge = both(both(n1_length >= shortest, n2_length >= shortest), e_length >= shortest);
   const Vec3T<T> n1_hat = n1 / n1_length, n2_hat = n2 / n2_length, e_hat = e / e_length;
 
   const T angle = atan2(dot(cross(n1_hat, n2_hat), e_hat), dot(n1_hat, n2_hat));
-  const std::array<Vec3T<T>, 4> d{
-      -n1_hat * e_length, -n2_hat * e_length,
-      -n1_hat * dot(x[0] - x[3], e_hat) - n2_hat * dot(x[1] - x[3], e_hat),
-      -n1_hat * dot(x[2] - x[0], e_hat) - n2_hat * dot(x[2] - x[1], e_hat)};
+  const std::array<Vec3T<T>, 4> d{-n1_hat * e_length, -n2_hat * e_length,
+                                  -n1_hat * dot(x[0] - x[3], e_hat) - n2_hat * dot(x[1] - x[3], e_hat),
+                                  -n1_hat * dot(x[2] - x[0], e_hat) - n2_hat * dot(x[2] - x[1], e_hat)};
   const T elastic = bending.ke * (angle - bending.rest_angle);
-  const T damping =
-      bending.kd * (((dot(d[0], v[0]) + dot(d[1], v[1])) + dot(d[2], v[2])) + dot(d[3], v[3]));
+  const T damping = bending.kd * (((dot(d[0], v[0]) + dot(d[1], v[1])) + dot(d[2], v[2])) + dot(d[3], v[3]));
   const T force = -e_length * (elastic + damping);
 
   std::array<Vec3T<T>, 4> taken;

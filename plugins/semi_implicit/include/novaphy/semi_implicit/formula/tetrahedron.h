@@ -45,7 +45,9 @@ TetrahedronRest<T> prepare_tetrahedron(const Mat33T<T>& inverse, const Vec3T<T>&
 }
 
 /// The forces [N] that the element takes from its four particles (particle_f -= force), from their positions
-/// [m] and velocities [m/s]. `activation` shifts the volume at which the element rests.
+/// [m] and velocities [m/s]. `activation` shifts the volume at which the element rests. Damping is not
+/// objective: it also slows rigid rotation, and its volume part leaves out the velocity of the first
+/// particle, as Newton's does.
 template <class T>
 std::array<Vec3T<T>, 4> tetrahedron_forces(const std::array<Vec3T<T>, 4>& x, const std::array<Vec3T<T>, 4>& v,
                                            const TetrahedronRest<T>& rest, const T& activation) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forces of a triangle, over any scalar: membrane, area and air, in the order of evaluation of Newton 1.8.
+// The forces of a triangle, over any scalar: membrane, area and air, in the order of evaluation of
+// Newton 1.8.
 //
 // Elastic energy at activation 0, with the 3x2 deformation gradient F, J = area / rest area A:
 //   A (ke/2 |F|^2 + ka/2 (J - 1 - ke/ka)^2)
@@ -12,7 +13,8 @@
 
 namespace novaphy::semi_implicit::formula {
 
-/// ke, ka [N/m], kd [N s/m], drag and lift [N s^2/m^4], in the order of a row of Model::particle_tri_material.
+/// ke, ka [N/m], kd [N s/m], drag and lift [N s^2/m^4], in the order of a row of
+/// Model::particle_tri_material.
 template <class T>
 using TriangleMaterial = std::array<T, 5>;
 
@@ -41,8 +43,8 @@ TriangleRest<T> prepare_triangle(const Mat22T<T>& inverse, const TriangleMateria
 }
 
 /// The force of the air on each of the three particles, subtracted from them [N]: drag along the velocity of
-/// the triangle, lift along its normal. Its derivative is 0 where velocity and normal are parallel (the ends of
-/// acos), where the velocity or the area is 0.
+/// the triangle, lift along its normal. Its derivative is 0 where velocity and normal are parallel (the ends
+/// of acos), where the velocity or the area is 0.
 template <class T>
 std::array<Vec3T<T>, 2> air_forces(const std::array<Vec3T<T>, 3>& v, const Vec3T<T>& normal, const T& area,
                                    const TriangleRest<T>& rest) {
@@ -53,16 +55,18 @@ std::array<Vec3T<T>, 2> air_forces(const std::array<Vec3T<T>, 3>& v, const Vec3T
   return {drag, normal * (rest.lift * area * attack) * dot(mean, mean)};
 }
 
-/// The forces [N] that the triangle takes from its three particles (particle_f -= force), from their positions
-/// [m] and velocities [m/s]. `activation` shifts the area at which it rests. Where the three lie on one line the
-/// normal is 0: there is no area force then, and no derivative through the normal.
+/// The forces [N] that the triangle takes from its three particles (particle_f -= force), from their
+/// positions [m] and velocities [m/s]. `activation` shifts the area at which it rests. Where the three lie on
+/// one line the normal is 0: there is no area force then, and no derivative through the normal.
 template <class T>
 std::array<Vec3T<T>, 3> triangle_forces(const std::array<Vec3T<T>, 3>& x, const std::array<Vec3T<T>, 3>& v,
                                         const TriangleRest<T>& rest, const T& activation) {
   const Vec3T<T> x10 = x[1] - x[0], x20 = x[2] - x[0], v10 = v[1] - v[0], v20 = v[2] - v[0];
   const auto& d = rest.inverse.m;
-  const Vec3T<T> stress1 = (x10 * d[0][0] + x20 * d[1][0]) * rest.ke + (v10 * d[0][0] + v20 * d[1][0]) * rest.kd,
-                 stress2 = (x10 * d[0][1] + x20 * d[1][1]) * rest.ke + (v10 * d[0][1] + v20 * d[1][1]) * rest.kd;
+  const Vec3T<T> stress1 =
+                     (x10 * d[0][0] + x20 * d[1][0]) * rest.ke + (v10 * d[0][0] + v20 * d[1][0]) * rest.kd,
+                 stress2 =
+                     (x10 * d[0][1] + x20 * d[1][1]) * rest.ke + (v10 * d[0][1] + v20 * d[1][1]) * rest.kd;
   Vec3T<T> f1 = stress1 * d[0][0] + stress2 * d[0][1], f2 = stress1 * d[1][0] + stress2 * d[1][1];
 
   const Vec3T<T> across = cross(x10, x20);
