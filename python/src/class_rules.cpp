@@ -72,6 +72,11 @@ void finish(const py::handle& cls) {
 void raise_no_attribute(const py::object& object, const std::string& name, std::string hint) {
   for (const auto& [wrong, advice] : kElsewhere)
     if (name == wrong) hint = advice;
+  if (hint.empty() && class_name(object) == "Model") {
+    const py::object builder = py::module_::import("novaphy._core").attr("ModelBuilder");
+    if (name.starts_with("add_") && py::hasattr(builder, name.c_str()))
+      hint = "call it on the ModelBuilder, before finalize()";
+  }
   if (hint.empty()) {
     hint = nearest_name(object, name);
     if (!hint.empty()) hint = "did you mean '" + hint + "'?";

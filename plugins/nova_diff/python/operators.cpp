@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bindings.hpp"
+#include "novaphy/nova/tape.hpp"
 #include "novaphy/nova/tensor_operations.hpp"
 #include "novaphy/python_arrays.hpp"
 
@@ -58,6 +59,26 @@ void bind_binary(py::module_& m, py::class_<Tensor>& c, const char* name, const 
   c.def(op, [](const Tensor& a, double b) { return operation(a, number(b)); }, py::arg("other"), py::is_operator());
   c.def(
       reflected, [](const Tensor& b, double a) { return operation(number(a), b); }, py::arg("other"),
+      py::is_operator());
+}
+
+/// `op`, such as "__isub__": a tensor that requires gradient keeps its array and takes the new values, so that
+/// an update of a parameter reaches the model. Inside a recording, and for any other tensor, the name gets a
+/// new tensor.
+template <BinaryFunction operation>
+void bind_update(py::class_<Tensor>& c, const char* op) {
+  const auto update = [](const py::object& self, const TensorOrNumber& by) {
+    auto& a = self.cast<Tensor&>();
+    Tensor result = operation(a, by);
+    if (is_recording() || !a.requires_grad()) return py::cast(std::move(result));
+    a.assign(result);
+    return self;
+  };
+  c.def(
+      op, [update](const py::object& self, const Tensor& by) { return update(self, by); }, py::arg("other"),
+      py::is_operator());
+  c.def(
+      op, [update](const py::object& self, double by) { return update(self, number(by)); }, py::arg("other"),
       py::is_operator());
 }
 
@@ -115,6 +136,10 @@ void bind_operators(py::module_& m, py::class_<Tensor>& c) {
   bind_binary<&mul>(m, c, "mul", "__mul__", "__rmul__", kElementwise);
   bind_binary<&div>(m, c, "div", "__truediv__", "__rtruediv__", kElementwise);
   bind_binary<&pow>(m, c, "pow", "__pow__", "__rpow__", kElementwise);
+  bind_update<&add>(c, "__iadd__");
+  bind_update<&sub>(c, "__isub__");
+  bind_update<&mul>(c, "__imul__");
+  bind_update<&div>(c, "__itruediv__");
   bind_binary<&minimum>(m, c, "minimum", nullptr, nullptr, kElementwise);
   bind_binary<&maximum>(m, c, "maximum", nullptr, nullptr, kElementwise);
 

@@ -168,7 +168,8 @@ TEST_CASE("mistakes with updates are told in one sentence") {
   optim::SGD sgd({without}, 0.1f);
   check_error(
       ErrorKind::value,
-      "nova.optim.SGD.step: no parameter has a gradient; set requires_grad and call tape.backward first",
+      "nova.optim.SGD.step: no parameter has a gradient; set requires_grad and call tape.backward first, and give the "
+      "tensors that the loss depends on (a copy of a model's array is not that array)",
       [&] { sgd.step(); });
   Tape tape;
   const TapeScope scope(tape);

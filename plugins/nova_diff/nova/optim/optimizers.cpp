@@ -61,7 +61,8 @@ void Optimizer::step() {
     updated = true;
   }
   NOVAPHY_REQUIRE(updated, ErrorKind::value, "nova.optim.", name_,
-                  ".step: no parameter has a gradient; set requires_grad and call tape.backward first");
+                  ".step: no parameter has a gradient; set requires_grad and call tape.backward first, "
+                  "and give the tensors that the loss depends on (a copy of a model's array is not that array)");
 }
 
 std::vector<Tensor> Optimizer::zeros() const {

@@ -2,10 +2,12 @@
 // Tape: opening, closing, backward's checks.
 #include "novaphy/nova/tape.hpp"
 
+#include <array>
 #include <atomic>
 
 #include "nova/tape/effects.hpp"
 #include "nova/tape/tape_state.hpp"
+#include "novaphy/log.hpp"
 
 namespace nova {
 namespace {
@@ -121,12 +123,71 @@ std::uint32_t find_loss(TapeState& tape, const Tensor& loss) {
 
 }  // namespace
 
+namespace {
+
+/// The losses that this thread differentiated last, to tell when they add up from recording to recording.
+class LatestLosses {
+ public:
+  /// Warns when the recording adds to one of them: once, then the sum is known. Notes `loss`.
+  void meet(const TapeState& tape, std::uint32_t loss) {
+    bool adds = false, told = false;
+    std::string what;
+    for (const Seen& seen : seen_) {
+      const auto earlier = seen.storage.lock();
+      const std::uint32_t at = earlier && seen.serial != tape.serial ? tape.find(earlier.get()) : kNone;
+      const std::uint32_t reader = at == kNone ? kNone : adder_of(tape, at, loss);
+      if (reader == kNone) continue;
+      if (!adds) what = launch_text(tape, reader) + " adds to " + to_string(earlier->label());
+      adds = true, told = told || seen.told;
+    }
+    if (adds && !told)
+      novaphy::log(novaphy::LogLevel::warn,
+                   novaphy::text("Tape.backward: the loss adds up: ", what,
+                                 ", the loss of an earlier recording, so values grow from one recording to the "
+                                 "next; begin the loss anew inside each recording"));
+    seen_[next_++ % seen_.size()] = {tape.arrays[tape.arrays[loss].root].storage, tape.serial, adds};
+  }
+
+ private:
+  struct Seen {
+    std::weak_ptr<const novaphy::Storage> storage{};
+    std::uint64_t serial = 0;
+    bool told = false;
+  };
+
+  /// The first launch that reads an array from before the recording and adds to it; kNone = there is none.
+  static std::uint32_t adder_of(const TapeState& tape, std::uint32_t at, std::uint32_t loss) {
+    if (!tape.arrays[tape.arrays[at].root].starts_as_input) return kNone;
+    const bool is_written = tape.arrays[at].root == tape.arrays[loss].root;
+    for (std::uint32_t r = 0; r < tape.records.size(); ++r) {
+      const Record& record = tape.records[r];
+      if (!is_written && record.name() != "add") continue;
+      for (std::size_t i = 0; i < record.signature->inputs; ++i) {
+        const std::uint32_t array = tape.uses[record.first_use + i].array;
+        if (array != kNone && tape.arrays[array].root == tape.arrays[at].root) return r;
+      }
+    }
+    return kNone;
+  }
+
+  std::array<Seen, 4> seen_{};
+  std::size_t next_ = 0;
+};
+
+LatestLosses& latest_losses() {
+  thread_local LatestLosses losses;
+  return losses;
+}
+
+}  // namespace
+
 void Tape::backward(const Tensor& loss) {
   const std::uint32_t at = find_loss(*state_, loss);
   NOVAPHY_REQUIRE(loss.size() == 1, ErrorKind::value, "Tape.backward: the loss has shape ",
                   to_string(loss.shape()),
                   "; give a scalar, or a gradient of that shape as the second argument");
   check_versions(*state_);
+  latest_losses().meet(*state_, at);
   run_backward(*state_, at, nullptr);
 }
 
