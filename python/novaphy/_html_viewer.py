@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
+import math
 import os
+import re
 from importlib import resources
 from typing import Any
 
@@ -17,7 +20,8 @@ from ._provenance import provenance
 from ._shape_meshes import shape_mesh, tetrahedra_surface
 from .viewer import ViewerBase
 
-BODY, CLOTH, SHAPE, PARTICLE, LINE = "#4f86c6", "#4f86c6", "#9aa5b1", "#e8a33d", "#d1495b"
+BODY, CLOTH, SHAPE, PARTICLE, LINE, CONTACT = "#4f86c6", "#4f86c6", "#9aa5b1", "#e8a33d", "#d1495b", "#3aa17e"
+_RIGID_NORMAL = 0.1  # length in m of a drawn normal between shapes, which have no radius to go by
 
 
 class ViewerHTML(ViewerBase):
@@ -26,7 +30,7 @@ class ViewerHTML(ViewerBase):
     path: the file. fps: frames a second of the player; the label shows the times given to begin_frame().
     The file holds triangles, surfaces of tetrahedra, springs, lone particles, collision shapes, and what the
     log_ methods were given, with novaphy.provenance(). Positions are stored in 16 bits an axis over the box
-    that the scene fills: off by at most its edge / 131,070.
+    that they fill: off by at most its edge / 131,070. Scalars that are not finite are gaps in their plot.
 
     Errors: OSError where the file cannot be written; ValueError for a state of another model, arrays of a
     wrong shape, positions that are not finite, or a frame that is not begun.
@@ -49,6 +53,7 @@ class ViewerHTML(ViewerBase):
         self._camera: dict[str, Any] | None = None
         self._open = False
         self._solids: list[dict[str, Any]] = []
+        self._logged_solids: dict[str, dict[str, Any]] = {}
         self.model: Any = None
 
     def set_model(self, model: Any) -> None:
@@ -83,10 +88,12 @@ class ViewerHTML(ViewerBase):
                 continue
             self._solids.append({
                 "kind": int(kind), "scale": scales[s], "name": f"shape {s}",
-                "body": int(model.shape_body.numpy()[s]), "xform": model.shape_transform.numpy()[s],
+                "body": int(model.shape_body.numpy()[s]), "xform": model.shape_transform.numpy()[s], "color": SHAPE,
             })
 
     def begin_frame(self, time: float) -> None:
+        if not math.isfinite(time):
+            raise ValueError(f"ViewerHTML.begin_frame: time is {time}; give a finite number of seconds")
         super().begin_frame(time)
         self._times.append(float(time))
         self._open = True
@@ -112,9 +119,71 @@ class ViewerHTML(ViewerBase):
                 solid["xform"] if solid["body"] < 0 else _compose(bodies[solid["body"]], solid["xform"])
             )
 
+    def log_contacts(self, contacts: Any, state: Any) -> None:
+        """The points of contact with their normals: two radii of the particle long, 0.1 m between shapes."""
+        self._require_frame("log_contacts")
+        if self.model is None:
+            raise ValueError("ViewerHTML.log_contacts: there is no model yet; call set_model(model) first")
+        for name, kind, shape, point in (
+            ("contacts", "soft", contacts.soft_contact_shape, contacts.soft_contact_body_pos),
+            ("contacts of shapes", "rigid", contacts.rigid_contact_shape0, contacts.rigid_contact_point0),
+        ):
+            count = min(int(getattr(contacts, f"{kind}_contact_count").numpy()[0]), shape.shape[0])
+            if not count:
+                continue
+            points = self._in_world(point.numpy()[:count], shape.numpy()[:count], state)
+            lengths: Any = _RIGID_NORMAL
+            if kind == "soft":
+                lengths = 2.0 * self._radius[contacts.soft_contact_particle.numpy()[:count], None]
+            normals = getattr(contacts, f"{kind}_contact_normal").numpy()[:count]
+            self.log_lines(name, points, points + np.float32(lengths) * normals, colors=CONTACT)
+
+    def _in_world(self, points: np.ndarray, shapes: np.ndarray, state: Any) -> np.ndarray:
+        """Points given in the frames of the shapes' bodies, in the world's; a static shape's are there already."""
+        out = np.array(points, np.float32)
+        owners = self.model.shape_body.numpy()[shapes]
+        poses = state.body_q.numpy().reshape(-1, 7) if (owners >= 0).any() else None
+        for row in np.flatnonzero(owners >= 0):
+            out[row] = _moved(poses[owners[row]], out[row])
+        return out
+
+    def log_shapes(self, name: str, geo_type: Any, geo_scale: Any, xforms: Any, colors: Any = None) -> None:
+        """Copies of one shape: geo_scale (3) as a row of Model.shape_scale, xforms (N, 7) poses p, q xyzw."""
+        self._require_frame("log_shapes")
+        poses = np.array(xforms.numpy() if hasattr(xforms, "numpy") else xforms, np.float32)
+        if poses.ndim != 2 or poses.shape[1] != 7 or not np.isfinite(poses).all():
+            raise ValueError(
+                f"ViewerHTML.log_shapes: xforms of '{name}' has shape {poses.shape}; want finite rows (N, 7)"
+            )
+        scale = np.zeros(3, np.float32)
+        given = np.ravel(np.asarray(geo_scale, np.float32))[:3]
+        scale[: len(given)] = given
+        if shape_mesh(int(geo_type), scale) is None:
+            kind = GeoType(int(geo_type)).name
+            raise ValueError(
+                f"ViewerHTML.log_shapes: '{name}' is a {kind}, which has no mesh here; give its mesh to log_mesh"
+            )
+        one = colors is None or isinstance(colors, str)
+        colors = [colors] if one else np.asarray(colors, np.float32).reshape(-1, 3)
+        for i, pose in enumerate(poses):
+            color = _color(colors[min(i, len(colors) - 1)], SHAPE)
+            new = {"kind": int(geo_type), "scale": scale, "name": f"{name} {i}", "body": 0, "color": color}
+            solid = self._logged_solids.setdefault(new["name"], new)
+            if solid["kind"] != new["kind"] or (solid["scale"] != scale).any():
+                raise ValueError(
+                    f"ViewerHTML.log_shapes: '{name}' was another shape before; give this one another name"
+                )
+            solid.setdefault("poses", {})[len(self._times) - 1] = pose
+
     def log_points(self, name: str, points: Any, radii: Any = None, colors: Any = None) -> None:
         points = _rows("log_points", "points", points)
-        radii = np.broadcast_to(np.float32(0.02 if radii is None else radii), (len(points),))
+        radii = radii.numpy() if hasattr(radii, "numpy") else radii
+        given = np.asarray(0.02 if radii is None else radii, np.float32)
+        if given.shape not in ((), (1,), (len(points),)):
+            raise ValueError(
+                f"ViewerHTML.log_points: radii has shape {given.shape}; want one or {len(points)} numbers in m"
+            )
+        radii = np.broadcast_to(given, (len(points),))
         self._add("points", name, points, _color(colors, PARTICLE), radii=radii)
 
     def log_lines(
@@ -129,10 +198,17 @@ class ViewerHTML(ViewerBase):
         self._add("lines", name, np.concatenate([starts, ends]), _color(colors, LINE), indices=indices)
 
     def log_mesh(self, name: str, vertices: Any, indices: Any, color: Any = None) -> None:
-        triangles = np.asarray(indices, np.int32).reshape(-1, 3)
-        self._add("mesh", name, _rows("log_mesh", "vertices", vertices), _color(color, CLOTH), indices=triangles)
+        given = indices.numpy() if hasattr(indices, "numpy") else indices
+        triangles, vertices = np.asarray(given, np.int32).reshape(-1, 3), _rows("log_mesh", "vertices", vertices)
+        outside = triangles[(triangles < 0) | (triangles >= len(vertices))]
+        if len(outside):
+            raise ValueError(
+                f"ViewerHTML.log_mesh: '{name}' has the index {outside[0]} and {len(vertices)} vertices"
+            )
+        self._add("mesh", name, vertices, _color(color, CLOTH), indices=triangles)
 
     def log_trajectory(self, name: str, points: Any, color: Any = None, keep: bool = True) -> None:
+        """A line through `points` (N, 3); with keep=True earlier ones of this name stay in sight, fainter."""
         points = _rows("log_trajectory", "points", points)
         ends = np.arange(max(len(points), 1), dtype=np.int32)
         self._add("lines", name, points, _color(color, LINE), indices=np.stack([ends[:-1], ends[1:]], 1), keep=keep)
@@ -143,6 +219,10 @@ class ViewerHTML(ViewerBase):
 
     def set_camera(self, pos: Any, pitch: float | None = None, yaw: float | None = None) -> None:
         """The first view: `pos` (3) in m; pitch and yaw in degrees, yaw 0 looks along +x, pitch up."""
+        if len(pos) != 3 or not all(math.isfinite(v) for v in (*pos, pitch or 0.0, yaw or 0.0)):
+            raise ValueError(
+                f"ViewerHTML.set_camera: pos {pos}, pitch {pitch}, yaw {yaw}; want 3 finite numbers and degrees"
+            )
         self._camera = {"pos": [float(v) for v in pos], "pitch": pitch, "yaw": yaw}
 
     def end_frame(self) -> None:
@@ -175,55 +255,73 @@ class ViewerHTML(ViewerBase):
         entry["frames"][len(self._times) - 1] = (points, indices, radii, color)
 
     def _page(self) -> str:
-        buffers = _Buffers(self._bounds())
-        last = len(self._times)
-        objects = [buffers.of_object(name, entry, last) for name, entry in self._objects.items()]
-        for solid in self._solids:
-            drawn = buffers.of_solid(solid, last)
-            if drawn is not None:
-                objects.append(drawn)
-        scene = {
-            "title": self._title, "fps": self._fps, "times": self._times, "objects": objects,
-            "scalars": {name: rows for name, rows in self._scalars.items()},
-            "bounds": buffers.bounds, "camera": self._camera, "provenance": provenance(self.model),
-            "lengths": buffers.lengths(),
+        solids = [*self._solids, *self._logged_solids.values()]
+        low, edge = self._bounds()
+        buffers = _Buffers(low, edge)
+        focus = _focus(self._clouds(), solids)
+        objects = [buffers.of_object(name, entry, len(self._times)) for name, entry in self._objects.items()]
+        drawn = (buffers.of_solid(solid, len(self._times), float(focus[1].max())) for solid in solids)
+        objects += [solid for solid in drawn if solid is not None]
+        scalars = {
+            name: [(frame, value if math.isfinite(value) else None) for frame, value in rows]
+            for name, rows in self._scalars.items()
         }
-        text = json.dumps(scene, allow_nan=False).replace("<", "\\u003c")
+        scene = {
+            "title": self._title, "fps": self._fps, "times": self._times, "objects": objects, "scalars": scalars,
+            "bounds": {"low": low.tolist(), "edge": edge.tolist()},
+            "focus": {"low": focus[0].tolist(), "edge": focus[1].tolist()},
+            "camera": self._camera, "provenance": provenance(self.model), "lengths": buffers.lengths(),
+        }
         files = resources.files(__package__) / "_player"
+        parts = {
+            "TITLE": self._title.replace("&", "&amp;").replace("<", "&lt;"),
+            "STYLE": (files / "player.css").read_text(encoding="utf-8"),
+            "SCENE": json.dumps(scene, allow_nan=False).replace("<", "\\u003c"),
+            "DATA": base64.b64encode(gzip.compress(buffers.bytes(), 6, mtime=0)).decode(),
+            "PROGRAM": (files / "player.js").read_text(encoding="utf-8"),
+        }
         page = (files / "player.html").read_text(encoding="utf-8")
-        title = self._title.replace("&", "&amp;").replace("<", "&lt;")
-        for mark, part in (
-            ("TITLE", title),
-            ("STYLE", (files / "player.css").read_text(encoding="utf-8")),
-            ("SCENE", text),
-            ("DATA", base64.b64encode(gzip.compress(buffers.bytes(), 6, mtime=0)).decode()),
-            ("PROGRAM", (files / "player.js").read_text(encoding="utf-8")),
-        ):
-            page = page.replace(f"@{mark}@", part, 1)
-        return page
+        return re.sub(f"@({'|'.join(parts)})@", lambda mark: parts[mark[1]], page)
+
+    def _clouds(self) -> list[np.ndarray]:
+        return [frame[0] for entry in self._objects.values() for frame in entry["frames"].values() if len(frame[0])]
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        clouds = [frame[0] for entry in self._objects.values() for frame in entry["frames"].values() if len(frame[0])]
-        if not clouds:
-            return np.zeros(3, np.float32), np.ones(3, np.float32)
-        low = np.min([cloud.min(axis=0) for cloud in clouds], axis=0)
-        high = np.max([cloud.max(axis=0) for cloud in clouds], axis=0)
-        return low.astype(np.float32), np.maximum(high - low, 1e-6).astype(np.float32)
+        """Corner and edges of the box of all logged positions, over which they are stored."""
+        return _box_of(self._clouds() or [np.zeros((1, 3)), np.ones((1, 3))])
+
+
+def _box_of(clouds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    low = np.min([cloud.min(axis=0) for cloud in clouds], axis=0)
+    high = np.max([cloud.max(axis=0) for cloud in clouds], axis=0)
+    return low.astype(np.float32), np.maximum(high - low, 1e-6).astype(np.float32)
+
+
+def _focus(clouds: list[np.ndarray], solids: list[dict[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
+    """Corner and edges of the box that the first view shows: all positions and all shapes that may move; where
+    there are none, shapes that stand still. Infinite planes do not count."""
+    seen = [[*clouds], []]
+    for solid in solids:
+        if solid["kind"] == GeoType.PLANE or not solid.get("poses"):
+            continue
+        mesh = shape_mesh(solid["kind"], solid["scale"])
+        if mesh is not None:
+            seen[solid["body"] < 0].extend(_moved(pose, mesh[0]) for pose in solid["poses"].values())
+    return _box_of(seen[0] or seen[1] or [np.zeros((1, 3)), np.ones((1, 3))])
 
 
 class _Buffers:
     """The file's numbers: positions in 16 bits, indices, and float32 for radii, poses and shapes."""
 
-    def __init__(self, bounds: tuple[np.ndarray, np.ndarray]) -> None:
-        self._low, self._edge = bounds
-        self.bounds = {"low": self._low.tolist(), "edge": self._edge.tolist()}
+    def __init__(self, low: np.ndarray, edge: np.ndarray) -> None:
+        self._low, self._edge = low, edge
         self._parts: dict[str, list[np.ndarray]] = {"points": [], "indices": [], "floats": []}
         self._sizes = dict.fromkeys(self._parts, 0)
-        self._known: dict[tuple[str, bytes], list[int]] = {}
+        self._known: dict[tuple[str, bytes], list[int]] = {}  # by digest
 
     def _store(self, kind: str, rows: np.ndarray) -> list[int]:
         """[start, count] in numbers; what is there already, such as a mesh's indices, is kept once."""
-        key = (kind, rows.tobytes())
+        key = (kind, hashlib.blake2b(np.ascontiguousarray(rows)).digest())
         if key not in self._known:
             self._known[key] = [self._sizes[kind], rows.size]
             self._parts[kind].append(rows.ravel())
@@ -245,8 +343,8 @@ class _Buffers:
             rows[frame] = row
         return {"name": name, "kind": entry["kind"], "keep": entry["keep"], "frames": rows}
 
-    def of_solid(self, solid: dict[str, Any], frames: int) -> dict[str, Any] | None:
-        mesh = shape_mesh(solid["kind"], solid["scale"], infinite=4.0 * float(self._edge.max()))
+    def of_solid(self, solid: dict[str, Any], frames: int, size: float) -> dict[str, Any] | None:
+        mesh = shape_mesh(solid["kind"], solid["scale"], infinite=4.0 * size)
         if mesh is None or not solid.get("poses"):
             return None
         vertices, indices = mesh
@@ -254,7 +352,7 @@ class _Buffers:
         for frame, pose in solid["poses"].items():
             rows[frame] = self._store("floats", np.asarray(pose, "<f4"))
         return {
-            "name": solid["name"], "kind": "solid", "color": SHAPE, "poses": rows, "plane": solid["kind"] == GeoType.PLANE,
+            "name": solid["name"], "kind": "solid", "color": solid["color"], "poses": rows, "opacity": _opacity(solid),
             "vertices": self._store("floats", vertices.astype("<f4")),
             "indices": self._store("indices", indices.astype("<u4")),
         }
@@ -279,16 +377,26 @@ def _color(given: Any, usual: str) -> str:
     if given is None:
         return usual
     if isinstance(given, str):
+        if not re.fullmatch("#[0-9a-fA-F]{6}", given):
+            raise ValueError(f"ViewerHTML: the color {given!r} is not '#rrggbb'; give that, or three numbers in [0, 1]")
         return given
     rgb = np.clip(np.asarray(given, np.float32).reshape(-1, 3)[0], 0, 1)
     return "#" + "".join(f"{int(round(float(value) * 255)):02x}" for value in rgb)
 
 
+def _opacity(solid: dict[str, Any]) -> float:
+    """What stands still is seen through, so that it hides nothing that moves behind it."""
+    return 0.25 if solid["kind"] == GeoType.PLANE else 0.55 if solid["body"] < 0 else 1.0
+
+
+def _moved(pose: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Points (..., 3), given in the frame of `pose` (p, q xyzw), in the frame that holds it."""
+    x, w = pose[3:6], pose[6]
+    return pose[:3] + points + 2 * np.cross(x, np.cross(x, points) + w * points)
+
+
 def _compose(parent: np.ndarray, child: np.ndarray) -> np.ndarray:
     """The transform (p, q xyzw) of `child`, given in the frame of `parent`."""
-    p, q = parent[:3], parent[3:]
-    x, y = q[:3], child[:3]
-    turned = y + 2 * np.cross(x, np.cross(x, y) + q[3] * y)
-    a, b = q, child[3:]
+    a, b = parent[3:], child[3:]
     product = np.concatenate([a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3]), [a[3] * b[3] - a[:3] @ b[:3]]])
-    return np.concatenate([p + turned, product]).astype(np.float32)
+    return np.concatenate([_moved(parent, child[:3]), product]).astype(np.float32)

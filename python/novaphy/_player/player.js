@@ -147,7 +147,7 @@ class Painter {
     gl.vertexAttribPointer(this.position, 3, gl.UNSIGNED_SHORT, true, 0, 0);
   }
 
-  object(object, frame) {
+  object(object, frame, opacity = 1) {
     const row = object.frames[frame];
     if (!row) return;
     const gl = this.gl;
@@ -159,13 +159,23 @@ class Painter {
       gl.bufferData(gl.ARRAY_BUFFER, this.data.floats.subarray(row.radii[0], row.radii[0] + row.radii[1]), gl.STREAM_DRAW);
       gl.enableVertexAttribArray(this.radius);
       gl.vertexAttribPointer(this.radius, 1, gl.FLOAT, false, 0, 0);
-      this.set(boxMatrix(), rgb(row.color), 1);
+      this.set(boxMatrix(), rgb(row.color), 1, opacity);
       gl.drawArrays(gl.POINTS, 0, row.points[1] / 3);
       return;
     }
     this.kept(gl.ELEMENT_ARRAY_BUFFER, "indices", row.indices);
-    this.set(boxMatrix(), rgb(row.color), object.kind === "mesh" ? 0 : 2);
+    this.set(boxMatrix(), rgb(row.color), object.kind === "mesh" ? 0 : 2, opacity);
     gl.drawElements(object.kind === "mesh" ? gl.TRIANGLES : gl.LINES, row.indices[1], gl.UNSIGNED_INT, 0);
+  }
+
+  earlier(object, frame) {  // a trajectory stays once it was shown
+    const shown = new Set(object.frames[frame] ? [object.frames[frame].points[0]] : []);
+    for (let k = frame - 1; k >= 0; --k) {
+      const row = object.frames[k];
+      if (!row || shown.has(row.points[0])) continue;
+      this.object(object, k, shown.size ? 0.3 : 1);  // what is newest stays bright
+      shown.add(row.points[0]);
+    }
   }
 
   solid(object, frame) {
@@ -178,12 +188,12 @@ class Painter {
     gl.disableVertexAttribArray(this.radius);
     this.kept(gl.ELEMENT_ARRAY_BUFFER, "indices", object.indices);
     const matrix = poseMatrix(this.data.floats.subarray(pose[0], pose[0] + 7));
-    this.set(matrix, rgb(object.color), 0, object.plane ? 0.25 : 0.55);
+    this.set(matrix, rgb(object.color), 0, object.opacity);
     gl.drawElements(gl.TRIANGLES, object.indices[1], gl.UNSIGNED_INT, 0);
   }
 
   gridLines() {
-    const { low, edge } = scene.bounds, size = Math.max(...edge) || 1;
+    const { low, edge } = scene.focus, size = Math.max(...edge);
     const step = 10 ** Math.floor(Math.log10(size / 2)), lines = [];
     const middle = [low[0] + edge[0] / 2, low[1] + edge[1] / 2].map((v) => Math.round(v / step) * step);
     const half = Math.ceil(1.2 * size / step) * step;
@@ -211,7 +221,8 @@ class Painter {
     canvas.width = Math.round(canvas.clientWidth * ratio);
     canvas.height = Math.round(canvas.clientHeight * ratio);
     gl.viewport(0, 0, canvas.width, canvas.height);
-    gl.clearColor(0, 0, 0, 0);
+    const paper = getComputedStyle(document.body).backgroundColor.match(/\d+/g);
+    gl.clearColor(paper[0] / 255, paper[1] / 255, paper[2] / 255, 1);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     const d = camera.distance;
     gl.uniformMatrix4fv(this.at.view, false, lookAt(camera.eye(), camera.target));
@@ -220,13 +231,13 @@ class Painter {
     this.drawGrid();
     for (const object of scene.objects) {
       if (object.kind === "solid") continue;
+      if (object.keep) this.earlier(object, frame);
       this.object(object, frame);
-      if (object.keep) {  // a trajectory stays once it was shown
-        for (let k = frame; k >= 0; --k) if (object.frames[k]) { if (k !== frame) this.object(object, k); break; }
-      }
     }
-    gl.depthMask(false);  // seen through
-    for (const object of scene.objects) if (object.kind === "solid") this.solid(object, frame);
+    const solids = scene.objects.filter((object) => object.kind === "solid");
+    for (const solid of solids) if (solid.opacity === 1) this.solid(solid, frame);
+    gl.depthMask(false);  // what is seen through hides nothing
+    for (const solid of solids) if (solid.opacity < 1) this.solid(solid, frame);
     gl.depthMask(true);
   }
 }
@@ -236,9 +247,9 @@ class Camera {
   constructor() { this.home(); }
 
   home() {
-    const { low, edge } = scene.bounds;
+    const { low, edge } = scene.focus;
     this.target = low.map((v, k) => v + edge[k] / 2);
-    this.distance = 1.6 * Math.hypot(...edge) || 1;
+    this.distance = 1.3 * Math.hypot(...edge);
     this.yaw = -0.9;
     this.pitch = 0.35;
     if (!scene.camera) return;
@@ -310,26 +321,33 @@ function drawPlot(frame) {
   pen.font = "12px system-ui, sans-serif";
   const each = h / names.length, last = Math.max(scene.times.length - 1, 1);
   names.forEach((name, n) => {
-    const rows = scene.scalars[name], values = rows.map((row) => row[1]);
+    const rows = scene.scalars[name], values = rows.map((row) => row[1]).filter((v) => v !== null);
     const low = Math.min(...values), high = Math.max(...values), top = n * each + 18, height = each - 26;
     const x = (k) => 6 + (w - 12) * k / last, y = (v) => top + height * (1 - (v - low) / (high - low || 1));
     pen.strokeStyle = "#d1495b";
     pen.lineWidth = 1.6;
     pen.beginPath();
-    rows.forEach(([k, v], i) => (i ? pen.lineTo(x(k), y(v)) : pen.moveTo(x(k), y(v))));
+    let drawing = false;
+    for (const [k, v] of rows) {  // null where the number was not finite
+      if (v !== null) { if (drawing) pen.lineTo(x(k), y(v)); else pen.moveTo(x(k), y(v)); }
+      drawing = v !== null;
+    }
     pen.stroke();
     const now = rows.filter((row) => row[0] <= frame).pop();
     pen.fillStyle = style.color;
-    pen.fillText(now ? `${name}  ${now[1].toPrecision(4)}` : name, 6, top - 6);
-    if (now) { pen.beginPath(); pen.arc(x(now[0]), y(now[1]), 3, 0, 7); pen.fill(); }
+    pen.fillText(!now ? name : `${name}  ${now[1] === null ? "not finite" : now[1].toPrecision(4)}`, 6, top - 6);
+    if (now && now[1] !== null) { pen.beginPath(); pen.arc(x(now[0]), y(now[1]), 3, 0, 7); pen.fill(); }
   });
 }
 
 async function main() {
-  const gl = element("view").getContext("webgl2", { antialias: true, premultipliedAlpha: false, preserveDrawingBuffer: true });
-  if (!gl) return say("This browser offers no WebGL 2, which drawing the rollout needs; another browser, or hardware acceleration in its settings, will show it.");
+  const gl = element("view").getContext("webgl2", { alpha: false, antialias: true, preserveDrawingBuffer: true });
+  if (!gl)
+    return say("This browser offers no WebGL 2, which drawing the rollout needs; another browser, or hardware " +
+      "acceleration in its settings, will show it.");
   if (typeof DecompressionStream === "undefined")
-    return say("This browser is too old to unpack the rollout (it has no DecompressionStream); one from 2023 or later will show it.");
+    return say("This browser is too old to unpack the rollout (it has no DecompressionStream); one from 2023 or " +
+      "later will show it.");
   const painter = new Painter(gl, await unpack()), camera = new Camera();
   const frames = scene.times.length, slider = element("slider");
   let frame = 0, playing = false, clock = 0, asked = false;
@@ -368,7 +386,9 @@ async function main() {
   element("about").addEventListener("click", () => { element("origin").hidden = !element("origin").hidden; });
   element("origin").textContent = JSON.stringify(scene.provenance, null, 2);
   window.addEventListener("resize", redraw);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   window.addEventListener("keydown", (e) => {
+    if (["BUTTON", "INPUT", "SELECT"].includes(e.target.tagName)) return;  // they have keys of their own
     if (e.key === " ") { e.preventDefault(); play(!playing); }
     if (e.key === "ArrowRight") { play(false); show(frame + 1); }
     if (e.key === "ArrowLeft") { play(false); show(frame - 1); }
