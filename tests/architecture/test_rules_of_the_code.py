@@ -65,7 +65,7 @@ def test_the_python_package_and_demos_hold_no_float64_array():
     files = [path for path in code_files({".py"}) if path.is_relative_to("python/novaphy") or path.is_relative_to("python/demos")
              or (path.parts[0] == "plugins" and "tests" not in path.parts)]
     assert files, "no Python file of the package was found"
-    wrong = found(r"float64|np\.(double|longdouble)\b|dtype=float\b|astype\(float\)|dtype=['\"](<?f8|d)['\"]", files)
+    wrong = found(r"(?<![a-z_])float64|np\.(double|longdouble)\b|dtype=float\b|astype\(float\)|dtype=['\"](<?f8|d)['\"]", files)
     assert not wrong, "\n".join(wrong)
 
 

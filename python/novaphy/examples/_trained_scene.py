@@ -149,7 +149,7 @@ class TrainedScene:
                 self.parameter.assign(start + np.float32(sign * self.check_eps) * direction)
                 losses.append(self.forward().item())
             difference = (losses[0] - losses[1]) / (2.0 * self.check_eps)
-            along = float(np.sum(gradient.astype(np.float64) * direction))
+            along = float(np.vdot(gradient, direction))
             scale = max(abs(difference), abs(along))
             rows.append((name, along, difference, abs(difference - along) / scale if scale > 0.0 else 0.0))
         self.parameter.assign(start)
