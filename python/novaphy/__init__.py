@@ -2,9 +2,9 @@
 """NovaPhy: a differentiable physics engine whose parts are plugins.
 
 Importing this package loads no plugin and does not import NumPy. Solvers, Nova's tensors and the viewers
-live in `novaphy.solvers`, `novaphy.nova`, `novaphy.diff`, `novaphy.collision` and `novaphy.viewer`, whose
-names come from the manifests of the plugins that are there. `novaphy.plugins.report()` says what is there,
-and why something is not.
+live in `novaphy.solvers`, `novaphy.nova`, `novaphy.diff`, `novaphy.collision`, `novaphy.camera` and
+`novaphy.viewer`, whose names come from the manifests of the plugins that are there.
+`novaphy.plugins.report()` says what is there, and why something is not.
 """
 
 import importlib as _importlib
@@ -59,7 +59,7 @@ from ._provenance import build_info, provenance, scene_hash
 State = SimState
 ShapeType = GeoType
 
-_SUBMODULES = ("collision", "diff", "examples", "identify", "io", "nova", "plugins", "solvers", "viewer")
+_SUBMODULES = ("camera", "collision", "diff", "examples", "identify", "io", "nova", "plugins", "solvers", "viewer")
 
 __all__ = [
     "Axis",

@@ -23,11 +23,14 @@ import pybind11_stubgen
 from novaphy import _core, _lazy
 
 PACKAGE = Path(__file__).resolve().parents[1] / "novaphy"
-PUBLIC = ("nova", "diff", "solvers", "collision")
+PUBLIC = ("nova", "diff", "solvers", "collision", "camera")
 #: Defined in the Python file of the public module itself.
 OWN = {
     "diff": "from novaphy._rollout import Rollout as Rollout\n",
     "solvers": "from novaphy._core import SolverBase as SolverBase\n",
+    "camera": "".join(
+        f"from novaphy._picture_files import {name} as {name}\n" for name in ("save_gif", "save_png")
+    ),
     "nova": "from novaphy._bridges import jax as jax\nfrom novaphy._bridges import torch as torch\n"
     + "".join(
         f"from novaphy._kernel import {name} as {name}\n"

@@ -76,7 +76,7 @@ def test_every_public_name_can_be_reached():
     assert novaphy.version() == novaphy.__version__
 
 
-@pytest.mark.parametrize("module", ["nova", "diff", "solvers", "collision", "viewer"])
+@pytest.mark.parametrize("module", ["nova", "diff", "solvers", "collision", "camera", "viewer"])
 def test_every_listed_name_of_a_lazy_module_exists_and_says_where_it_lives(module):
     public = importlib.import_module(f"novaphy.{module}")
     assert public.__all__ == dir(public)

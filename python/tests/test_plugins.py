@@ -13,7 +13,7 @@ from novaphy import plugins
 
 def test_the_report_has_a_row_for_every_module_and_prints_as_a_table():
     report = plugins.report()
-    assert {"collision", "collision_diff", "nova", "semi_implicit", "semi_implicit_diff", "demos"} <= {
+    assert {"camera", "collision", "collision_diff", "nova", "semi_implicit", "semi_implicit_diff", "demos"} <= {
         row.module for row in report
     }
     lines = str(report).splitlines()

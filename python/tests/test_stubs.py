@@ -27,14 +27,14 @@ def test_the_shipped_stubs_are_those_of_the_bindings(tmp_path):
 
 def test_every_stub_is_python_and_lies_in_the_package():
     folder = Path(novaphy.__file__).parent
-    names = ["_core/__init__.pyi", "nova.pyi", "diff.pyi", "solvers.pyi", "collision.pyi"]
+    names = ["_core/__init__.pyi", "nova.pyi", "diff.pyi", "solvers.pyi", "collision.pyi", "camera.pyi"]
     assert (folder / "py.typed").exists()
     for name in names:
         ast.parse((folder / name).read_text())
 
 
 def test_every_public_name_of_a_lazy_module_stands_in_its_stub():
-    for module in ("nova", "diff", "solvers", "collision"):
+    for module in ("nova", "diff", "solvers", "collision", "camera"):
         tree = ast.parse((SOURCE / "novaphy" / f"{module}.pyi").read_text())
         defined = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
         defined |= {a.asname for n in tree.body if isinstance(n, ast.ImportFrom) for a in n.names if a.asname}
