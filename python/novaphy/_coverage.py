@@ -33,6 +33,14 @@ _FOUND = (
     "plugins/semi_implicit/tests/found_contacts_test.cpp::"
     "collided inside the recording: every gradient is that of the double twin, on the world and on bodies"
 )
+_PARTICLES = (
+    "plugins/semi_implicit/tests/pair_forces_test.cpp::"
+    "two particles that overlap: force and every gradient are the double twin's, momentum is kept"
+)
+_TRIANGLES = (
+    "plugins/semi_implicit/tests/pair_forces_test.cpp::"
+    "a particle beside a triangle: force and every gradient are the double twin's, momentum is kept"
+)
 _FORCES = (
     "plugins/semi_implicit/tests/forces_test.cpp::"
     "gradients reach the parameters, the state arrays and the start state of a force, through many steps"
@@ -63,6 +71,8 @@ _TABLE = [
     (_STEP, "shape_material_ke shape_material_kd shape_material_kf shape_material_mu", EXACT, _FOUND, ""),
     (_STEP, "shape_scale shape_transform", EXACT, _FOUND, "where contacts are collided inside the recording"),
     (_STEP, "body_q body_qd", EXACT, _FOUND, "of kinematic bodies that carry shapes"),
+    (_STEP, "particle_contact_material", EXACT, _PARTICLES, "contact between particles, also of particle_radius"),
+    (_STEP, "soft_contact_ke", EXACT, _TRIANGLES, "contact with triangles, also of particle_radius"),
     (_STEP, "arrays of a plugin's force", EXACT, _FORCES, "the force brings its program"),
     (_STEP, "dynamic bodies, joints, muscles", REFUSED, _ANYTHING_ELSE, "strict=False skips them and says so"),
     ("eval_spring_forces_generated", _MOTION + " spring_ke spring_kd spring_rest_length", EXACT, _ELEMENTS, ""),

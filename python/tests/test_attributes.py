@@ -137,10 +137,13 @@ def test_defaults_are_newtons(model):
     )
 
 
-def test_particles_do_not_act_on_each_other_and_asking_for_it_is_refused(model):
+def test_particles_do_not_act_on_each_other_unless_asked_for_it(model):
     assert model.particle_grid is None
+    model.particle_grid = novaphy.ParticleGrid()
+    assert repr(model.particle_grid) == "ParticleGrid()"
     model.particle_grid = None
-    with pytest.raises(novaphy.UnsupportedFeatureError, match="particles do not act on each other"):
+    assert model.particle_grid is None
+    with pytest.raises(TypeError, match="Model.particle_grid: got object; give novaphy.ParticleGrid()"):
         model.particle_grid = object()
 
 

@@ -25,21 +25,28 @@ class EngineRun:
 
 
 def step_all(solver, model, scene, every_step=False, external=None, states=None, pipeline=None):
-    """The ordinary Python loop over one state a step."""
+    """The ordinary Python loop over one state a step. Records are constants, as the twin takes them: they are collided
+    outside the recording."""
     import novaphy
+    from novaphy import nova
     states = states or [model.state() for _ in range(scene.steps + 1)]
     control = model.control()
     pipeline = pipeline or novaphy.CollisionPipeline(model, broad_phase="explicit", soft_contact_margin=scene.margin)
     contacts = pipeline.contacts()
     counts = []
+
+    def collide(state):
+        with nova.no_grad():
+            pipeline.collide(state, contacts)
+
     if not every_step:
-        pipeline.collide(states[0], contacts)
+        collide(states[0])
     for now, then in zip(states, states[1:]):
         now.clear_forces()
         if external is not None:
             now.particle_f = external
         if every_step:
-            pipeline.collide(now, contacts)
+            collide(now)
         counts.append(int(contacts.soft_contact_count.numpy()[0]))
         solver.step(now, then, control, contacts, scene.dt)
     stack = lambda name: np.stack([getattr(s, name).numpy() for s in states])

@@ -6,6 +6,7 @@
 
 #include "diff/contact_records.hpp"
 #include "diff/elements.hpp"
+#include "diff/pair_forces.hpp"
 #include "diff/particles.hpp"
 #include "diff/recorded_forces.hpp"
 #include "novaphy/collision/static_contact_kernel.hpp"
@@ -73,6 +74,7 @@ struct DiffSemiImplicitSolver::Kept {
   ForceBuffers totals;
   semi_implicit::RecordedForces forces;
   semi_implicit::MaterialRows materials;
+  semi_implicit::TouchingPairs pairs;
   semi_implicit::RecordOrder order;  ///< for the records that `ordered_` has seen
 };
 
@@ -162,7 +164,7 @@ void DiffSemiImplicitSolver::step_particles(SimState& state_in, SimState& state_
 const DeviceArray& DiffSemiImplicitSolver::total_force(SimState& state_in, const Control* control,
                                                        const Contacts* contacts) {
   DeviceArray& external = state_in.particle_f;
-  DeviceArray* total = add_elements(state_in, control);
+  DeviceArray* total = add_pairs(state_in, add_elements(state_in, control));
   bool external_is_total = total == nullptr;
   if (config_.enable_contacts)
     if (DeviceArray* const with_contacts = add_contacts(state_in, contacts, total))
@@ -190,6 +192,19 @@ DeviceArray* DiffSemiImplicitSolver::add_elements(SimState& state_in, const Cont
   semi_implicit::subtract_element_forces(*model_, stepped, state_in.particle_q, state_in.particle_qd,
                                          activations, total);
   return &total;
+}
+
+DeviceArray* DiffSemiImplicitSolver::add_pairs(const SimState& state_in, DeviceArray* total) {
+  if (!config_.enable_contacts) return total;
+  semi_implicit::TouchingPairs& pairs = kept_->pairs;
+  pairs.find_for_step("DiffSemiImplicitSolver", *model_, state_in.particle_q.read<Vec3f>(),
+                      config_.enable_tri_contact && config_.enable_triangles);
+  if (pairs.empty()) return total;
+  if (total == nullptr) total = &begin_total(state_in.particle_f);
+  kept_->materials.follow(*model_);
+  semi_implicit::add_pair_forces(*model_, pairs, state_in.particle_q, state_in.particle_qd,
+                                 kept_->materials.particle, kept_->materials.soft, *total);
+  return total;
 }
 
 DeviceArray* DiffSemiImplicitSolver::add_contacts(SimState& state_in, const Contacts* contacts,

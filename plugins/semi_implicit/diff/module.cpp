@@ -20,6 +20,7 @@ DiffSolverConfig config_from(std::string_view json) {
   options.read("enable_triangles", config.enable_triangles);
   options.read("enable_contacts", config.enable_contacts);
   options.read("enable_rigid", config.enable_rigid);
+  options.read("enable_tri_contact", config.enable_tri_contact);
   options.read("strict", config.strict);
   options.read("forces", config.forces);
   options.finish();

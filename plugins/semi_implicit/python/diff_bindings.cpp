@@ -23,7 +23,8 @@ using namespace novaphy;
 DiffSolverConfig make_config(double angular_damping, std::optional<double> friction_smoothing,
                              std::optional<std::string> friction_law, double soft_contact_margin,
                              bool enable_particles, bool enable_tetrahedra, bool enable_triangles,
-                             bool enable_contacts, bool enable_rigid, bool strict,
+                             bool enable_contacts, bool enable_rigid, bool enable_tri_contact,
+                             bool strict,
                              const python::GivenForces& forces) {
   DiffSolverConfig config;
   config.angular_damping = static_cast<float>(angular_damping);
@@ -32,7 +33,8 @@ DiffSolverConfig make_config(double angular_damping, std::optional<double> frict
   config.soft_contact_margin = static_cast<float>(soft_contact_margin);
   config.enable_particles = enable_particles, config.enable_tetrahedra = enable_tetrahedra;
   config.enable_triangles = enable_triangles, config.enable_contacts = enable_contacts;
-  config.enable_rigid = enable_rigid, config.strict = strict;
+  config.enable_rigid = enable_rigid, config.enable_tri_contact = enable_tri_contact;
+  config.strict = strict;
   config.forces = python::force_names(forces, "DiffSolverConfig");
   return config;
 }
@@ -49,6 +51,7 @@ void each_field(Visit visit) {
   visit("enable_triangles", &DiffSolverConfig::enable_triangles);
   visit("enable_contacts", &DiffSolverConfig::enable_contacts);
   visit("enable_rigid", &DiffSolverConfig::enable_rigid);
+  visit("enable_tri_contact", &DiffSolverConfig::enable_tri_contact);
   visit("strict", &DiffSolverConfig::strict);
   visit("forces", &DiffSolverConfig::forces);
 }
@@ -87,7 +90,8 @@ void bind_config(py::module_& m) {
            py::arg("friction_smoothing") = py::none(), py::arg("friction_law") = py::none(),
            py::arg("soft_contact_margin") = 0.0, py::arg("enable_particles") = true,
            py::arg("enable_tetrahedra") = true, py::arg("enable_triangles") = true,
-           py::arg("enable_contacts") = true, py::arg("enable_rigid") = true, py::arg("strict") = true,
+           py::arg("enable_contacts") = true, py::arg("enable_rigid") = true,
+           py::arg("enable_tri_contact") = true, py::arg("strict") = true,
            py::arg("forces") = py::tuple())
       .def("__repr__", &describe)
       .def(

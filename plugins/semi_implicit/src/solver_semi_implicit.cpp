@@ -12,6 +12,7 @@
 #include "novaphy/task_pool.hpp"
 #include "src/element_forces.hpp"
 #include "src/integration.hpp"
+#include "src/pair_forces.hpp"
 
 namespace novaphy {
 
@@ -142,7 +143,9 @@ void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out,
   const auto elements = semi_implicit::element_rows(
       *model_, state_in, semi_implicit::activations_of("SolverSemiImplicit.step", *model_, control));
   const bool has_elements = std::ranges::any_of(elements, [](const auto& kind) { return kind.rows > 0; });
-  const bool sums = scene || !forces_.empty() || has_elements;
+  pairs_.find_for_step("SolverSemiImplicit", *model_, state_in.particle_q.read<Vec3f>(),
+                       config_.enable_tri_contact);
+  const bool sums = scene || !pairs_.empty() || !forces_.empty() || has_elements;
   const auto total = sums ? state_in.particle_f.write<Vec3f>() : std::span<Vec3f>{};
   const auto radius = model_->particle_radius.read<float>();
   const semi_implicit::IntegrationRows rows{.q = state_in.particle_q.read<Vec3f>(),
@@ -158,6 +161,7 @@ void SolverSemiImplicit::step_particles(SimState& state_in, SimState& state_out,
                                             .qd_out = state_out.particle_qd.write<Vec3f>()};
 
   for (const auto& kind : elements) semi_implicit::add_element_forces(kind, total, grain_, corner_forces_);
+  if (!pairs_.empty()) semi_implicit::add_pair_forces(*model_, pairs_, rows.q, rows.qd, total);
   const auto add_contacts = [&](std::int64_t begin, std::int64_t end) {
     for (auto p = static_cast<std::size_t>(begin); scene && p < static_cast<std::size_t>(end); ++p) {
       if ((rows.flags[p] & ParticleFlags::ACTIVE) == 0) continue;

@@ -164,8 +164,6 @@ void check_step(const char* who, const Model& model, const SimState& state_in, c
                 const Contacts* contacts, float dt) {
   NOVAPHY_REQUIRE(dt > 0.0f && std::isfinite(dt), ErrorKind::value, who, ": dt is ", dt,
                   "; give a positive time in s");
-  NOVAPHY_REQUIRE(!model.particles_collide, ErrorKind::unsupported_feature, who,
-                  ": particles do not act on each other yet; set model.particle_grid to None");
   check_state(who, "state_in", model, state_in);
   check_state(who, "state_out", model, state_out);
   NOVAPHY_REQUIRE(contacts == nullptr || (contacts->particle_count == model.particle_count &&

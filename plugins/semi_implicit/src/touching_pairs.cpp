@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "novaphy/error.hpp"
+#include "novaphy/log.hpp"
 #include "novaphy/semi_implicit/formula/particle_particle.h"
 #include "novaphy/semi_implicit/formula/triangle_particle.h"
 #include "src/particle_cells.hpp"
@@ -80,6 +81,18 @@ void TouchingPairs::find(const Model& model, std::span<const Vec3f> q, Wanted wa
     if (formula::touches_triangle(formula::approach_triangle(positions_of(q, pair)).distance, r))
       triangles_.push_back(pair);
   }
+}
+
+void TouchingPairs::find_for_step(const char* who, const Model& model, std::span<const Vec3f> q, bool triangles) {
+  const Wanted wanted{.particles = model.particles_collide, .triangles = triangles && model.tri_count > 0};
+  const Wanted unseen{.particles = wanted.particles && !looked_at_rest_.particles,
+                      .triangles = wanted.triangles && !looked_at_rest_.triangles};
+  if (unseen.any()) {
+    looked_at_rest_ = {looked_at_rest_.particles || wanted.particles, looked_at_rest_.triangles || wanted.triangles};
+    const std::string overlap = overlap_at_rest(model, unseen);
+    if (!overlap.empty()) log(LogLevel::warn, text(who, ": ", overlap));
+  }
+  find(model, q, wanted);
 }
 
 bool TouchingPairs::is_near_current(const Model& model, std::span<const Vec3f> q, Wanted wanted) const {

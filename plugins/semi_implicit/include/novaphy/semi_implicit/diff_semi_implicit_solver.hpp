@@ -25,6 +25,7 @@ struct DiffSolverConfig {
   float soft_contact_margin = 0.0f;
   bool enable_particles = true, enable_tetrahedra = true, enable_triangles = true, enable_contacts = true;
   bool enable_rigid = true;
+  bool enable_tri_contact = true;  ///< particles are pushed out of triangles that they do not belong to
   bool strict = true;  ///< false: what cannot be stepped is skipped, and logged once
   std::vector<std::string>
       forces{};  ///< of other plugins (novaphy/force.hpp), by name, in the order of addition
@@ -75,6 +76,8 @@ class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
   DeviceArray& begin_total(const DeviceArray& external);
   /// The external force less the forces of elements; null where there are none.
   DeviceArray* add_elements(SimState& state_in, const Control* control);
+  /// Adds the forces of particles on each other and on triangles to `total`, which begins where it is null.
+  DeviceArray* add_pairs(const SimState& state_in, DeviceArray* total);
   /// `total` (null = the external force) less contact forces, which state_in.particle_f holds too; null where
   /// there is no contact.
   DeviceArray* add_contacts(SimState& state_in, const Contacts* contacts, DeviceArray* total);

@@ -12,6 +12,7 @@
 #include "novaphy/semi_implicit/forces.hpp"
 #include "novaphy/semi_implicit/particle_contacts.hpp"
 #include "novaphy/semi_implicit/step_checks.hpp"
+#include "novaphy/semi_implicit/touching_pairs.hpp"
 #include "novaphy/solver.hpp"
 
 namespace novaphy {
@@ -24,7 +25,7 @@ struct SemiImplicitConfig {
   std::optional<std::string> friction_law{};  ///< "newton1.7", or empty
   float joint_attach_ke = 1e4f;               ///< N/m
   float joint_attach_kd = 100.0f;             ///< N s/m
-  bool enable_tri_contact = true;
+  bool enable_tri_contact = true;  ///< particles are pushed out of triangles that they do not belong to
   std::vector<std::string>
       forces{};  ///< of other plugins (novaphy/force.hpp), by name, in the order of addition
 };
@@ -69,6 +70,7 @@ class NOVAPHY_API SolverSemiImplicit final : public ISolver {
   semi_implicit::CheckedModel checked_materials_{semi_implicit::CheckedModel::Reads::materials};
   std::vector<Vec3f> corner_forces_;  // of one kind of elements, before they are added
   ParticleContacts contacts_by_particle_;
+  semi_implicit::TouchingPairs pairs_;
   std::int64_t grain_ = 512;
 };
 

@@ -30,6 +30,9 @@ class NOVAPHY_API TouchingPairs {
 
   /// The pairs that touch at the positions `q`. Throws Error(value) when more than kMostNear are near.
   void find(const Model& model, std::span<const Vec3f> q, Wanted wanted);
+  /// What a step wants: particles where the model's collide, triangles where its options say so. The first time, radii that
+  /// overlap at rest are a warning in the log, which `who` begins.
+  void find_for_step(const char* who, const Model& model, std::span<const Vec3f> q, bool triangles);
   static constexpr std::int64_t kMostNear = 32'000'000;
 
   /// Active particles whose surfaces are at most the cohesion apart, by first, then second particle.
@@ -51,7 +54,7 @@ class NOVAPHY_API TouchingPairs {
   std::vector<std::array<std::int32_t, 2>> near_triangles_;  ///< triangle, particle
   std::vector<TrianglePair> triangles_;
   std::vector<Vec3f> q_;  ///< at the last search
-  Wanted wanted_;
+  Wanted wanted_, looked_at_rest_;
   std::uint64_t topology_ = 0;  ///< version of tri_indices
   float radius_ = -1.0f, cohesion_ = 0.0f, skin_ = 0.0f, rounding_ = 0.0f;  ///< m, at the last search
   std::int64_t searches_ = 0, steps_since_search_ = 0;
