@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
 from .. import diff as ndiff
 from .. import nova
+from .._core import DomainCheckError
 from .._lazy import extension
 from ._observed import Observed
 from ._prediction import Prediction
@@ -26,6 +28,15 @@ _FLOWN_APART = 1e4
 
 class Diverged(Exception):
     """The simulation gave a value that is not finite, or flew apart."""
+
+
+@contextmanager
+def _diverging() -> Iterator[None]:
+    """A solver that refuses a value which is not finite has met a trial that cannot be simulated, not a user's mistake."""
+    try:
+        yield
+    except DomainCheckError as error:
+        raise Diverged(str(error)) from error
 
 
 class Simulator:
@@ -70,10 +81,11 @@ class Simulator:
                 at = end
 
     def _roll(self, first: int, steps: int) -> None:
-        for step, (state, after) in enumerate(zip(self._states[:steps], self._states[1:])):
-            state.clear_forces()
-            self._before_step(first + step, state, self.control, self.contacts)
-            self.solver.step(state, after, self.control, self.contacts, self.dt)
+        with _diverging():
+            for step, (state, after) in enumerate(zip(self._states[:steps], self._states[1:])):
+                state.clear_forces()
+                self._before_step(first + step, state, self.control, self.contacts)
+                self.solver.step(state, after, self.control, self.contacts, self.dt)
         far = np.abs(self._states[steps].particle_q.numpy()).max(axis=1)
         if not np.all(far < self._farthest):  # nor where it is no number
             raise Diverged(f"particle {int(np.argmin(far < self._farthest))} has flown apart by step {first + steps}")
@@ -157,7 +169,8 @@ class Simulator:
                              memory_budget=self._memory_budget,
                              before_step=lambda step, *given: self._before_step(first + step, *given))
         self._put_start(window, self._states[0])
-        loss = roll(self._states[0]).item()
+        with _diverging():
+            loss = roll(self._states[0]).item()
         if not np.isfinite(loss):
             raise Diverged("the squared residual is not finite")
         roll.backward()
