@@ -21,6 +21,8 @@ BUILD = ROOT / "build/release"
 GRIDS = {4000: (10, 10, 8), 40000: (20, 20, 20)}
 # ns a tetrahedron and substep: forward, forward and backward
 SOFT_TARGETS = {"compiled": (8.0, 24.0), "interpreter": (30.0, 90.0)}
+# ms of the soft-body demo's rollout, an eighth of Newton's 0.115 s and 0.272 s on the machine where they were set
+ROLLOUT_TARGETS = (14.4, 34.0)
 
 
 def measure_ours(cores):
@@ -38,6 +40,7 @@ def measure_ours(cores):
         "python_alone_s": cpu_seconds_of(sys.executable, "-c", "import numpy"),
         "own_kernel": json_of(sys.executable, HERE / "own_kernel.py"),
         "soft": soft,
+        "soft_body": json_of(sys.executable, HERE / "soft_body_python.py"),
         "kernels": measure_kernels(cores),
         "plugins": plugin_system.measure(BUILD),
     }
@@ -100,14 +103,30 @@ def soft_rows(ours, peers):
     return rows
 
 
+def rollout_rows(ours, newton):
+    """The soft-body demo's rollout; Newton's figure is the better of its captured graph with and without its grid."""
+    rows = []
+    for key, words, target in zip(("fwd", "fwdbwd"), ("forward", "forward + backward"), ROLLOUT_TARGETS):
+        peer = min(newton[f"grid_{key}_s"], newton[f"no_grid_{key}_s"]) * 1e3 if newton else None
+        rows.append((f"soft-body demo, 960 substeps, {words}", "ms", ours["soft_body"][f"{key}_s"] * 1e3, target, peer))
+    return rows
+
+
 def check_agreement(ours, peers):
     """Loss and gradient of every peer are ours, so all timed the same arithmetic."""
+    if peers:
+        agree("newton", peers["soft_body"], ours["soft_body"], ("loss", "grad_norm"), "the soft-body demo")
     for tets, tiers in ours["soft"].items():
         mine = tiers["compiled"]
         for name, figures in (peers["soft"][tets] if peers else tiers).items():
-            for key in ("loss", "grad_v0_norm"):
-                if abs(figures[key] - mine[key]) > 1e-3 * abs(mine[key]):
-                    sys.exit(f"bench: {name} has {key} {figures[key]}, ours is {mine[key]} ({tets} tetrahedra)")
+            agree(name, figures, mine, ("loss", "grad_v0_norm"), f"{tets} tetrahedra")
+
+
+def agree(name, figures, ours, keys, where):
+    """Ends the program when a peer computed something else."""
+    for key in keys:
+        if abs(figures[key] - ours[key]) > 1e-3 * abs(ours[key]):
+            sys.exit(f"bench: {name} has {key} {figures[key]}, ours is {ours[key]} ({where})")
 
 
 def print_table(rows):
@@ -141,7 +160,7 @@ def main():
     peers = peer_runs.measure(GRIDS) if arguments.with_peers else None
     check_agreement(ours, peers)
     newton = peers["ball"] if peers else None
-    rows = ball_rows(ours, newton) + soft_rows(ours, peers) + kernel_rows(ours["kernels"]) + plugin_system.rows(ours["plugins"])
+    rows = ball_rows(ours, newton) + rollout_rows(ours, peers and peers["soft_body"]) + soft_rows(ours, peers) + kernel_rows(ours["kernels"]) + plugin_system.rows(ours["plugins"])
     print_table(rows)
     print(f"\nof the first gradient's time, {ours['python_alone_s']:.2g} s are the start of Python with NumPy; "
           f"the plain forward solver takes {ours['python']['plain_forward_us']:.3g} us a substep from Python")

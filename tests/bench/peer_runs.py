@@ -24,22 +24,24 @@ def install():
 
 def run(peer, *arguments):
     """The JSON that one peer's script prints. Newton's kernels come from its disk cache, as in a second run."""
-    return json_of(ENVIRONMENT / "bin/python", HERE / f"peers/{peer}_diff.py", *arguments,
+    return json_of(ENVIRONMENT / "bin/python", HERE / f"peers/{peer}.py", *arguments,
                    WARP_CACHE_PATH=str(ENVIRONMENT / "kernels"))
 
 
 def measure(grids):
-    """{"ball": Newton's figures, "soft": {tets: {peer: figures}}} for the grids {tets: (nx, ny, nz)}."""
+    """{"ball" and "soft_body": Newton's figures, "soft": {tets: {peer: figures}}} for the grids {tets: (nx, ny, nz)}."""
     install()
     print("bench: compiling Newton's kernels, where they are not yet ...", flush=True)
-    run("newton", "ball", "--latency-only")
+    run("newton_diff", "ball", "--latency-only")
     print("bench: timing newton (ball) ...", flush=True)
-    out = {"ball": run("newton", "ball"), "soft": {}}
+    out = {"ball": run("newton_diff", "ball"), "soft": {}}
+    print("bench: timing newton (its soft-body example) ...", flush=True)
+    out["soft_body"] = run("newton_soft_body")
     for tets, cells in grids.items():
         out["soft"][tets] = {}
         for peer in PEERS:
             print(f"bench: timing {peer} ({tets} tetrahedra) ...", flush=True)
-            out["soft"][tets][peer] = run(peer, "soft", *cells, "--substeps", SUBSTEPS[tets])
+            out["soft"][tets][peer] = run(f"{peer}_diff", "soft", *cells, "--substeps", SUBSTEPS[tets])
     return out
 
 
