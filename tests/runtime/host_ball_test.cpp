@@ -39,5 +39,5 @@ TEST_CASE("a misspelt demo names the nearest one") {
   CHECK(r.code == 2);
   CHECK(r.err ==
         "novaphy-host: NP408 command line: no demo 'difsim_ball'; did you mean 'diffsim_ball'? There are: "
-        "diffsim_ball\n");
+        "diffsim_ball, diffsim_soft_body\n");
 }

@@ -2,43 +2,24 @@
 // Demo diffsim_ball: gradient descent on the start velocity of a ball that bounces off the floor and a wall.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "novaphy/collision.hpp"
-#include "novaphy/demo.hpp"
-#include "novaphy/model.hpp"
-#include "novaphy/nova/tape.hpp"
-#include "novaphy/nova/tensor.hpp"
-#include "novaphy/solver.hpp"
+#include "src/trained_demo.hpp"
 
 namespace novaphy::demos {
 
-/// The scene and numbers of Newton's example_diffsim_ball. States, contacts and tape are made once and used
-/// again in every iteration.
-class DiffsimBall final : public IDemo {
+/// The scene and numbers of Newton's example_diffsim_ball. Walls do not move, so contacts are generated once,
+/// wide enough for the whole flight.
+class DiffsimBall final : public TrainedDemo {
  public:
+  DiffsimBall() : TrainedDemo({.frames = 36, .substeps = 8}, 10.0f) {}
   std::string summary() const override { return "a ball that is thrown against a wall learns its throw"; }
   /// Throws Error(value) for options: there are none. Throws Error(plugin_not_available) without the solver's
   /// module.
   void build(const DemoOptions& options) override;
   int default_iterations() const override { return 30; }
-  float iterate() override;
-  float rollout() override;
-  /// particle_q_substeps and particle_qd_substeps (289, 1, 3), particle_q (37, 1, 3).
-  std::vector<DemoArray> arrays() const override;
 
- private:
-  nova::Tensor run_substeps();
-
-  std::shared_ptr<Model> model_;
-  std::unique_ptr<ICollisionPipeline> pipeline_;
-  std::unique_ptr<ISolver> solver_;
-  std::vector<std::shared_ptr<SimState>> states_;
-  std::shared_ptr<Contacts> contacts_;
-  nova::Tensor start_velocity_;
-  nova::Tape tape_;
+ protected:
+  nova::Tensor loss(nova::Tensor particle_q) const override;
+  void update() override;
 };
 
 }  // namespace novaphy::demos
