@@ -139,6 +139,36 @@ def test_each_element_has_its_own_constant_by_the_adjoint():
     assert np.mean(off < 4 * report.stderr[0] / report[K_MU] + 2e-3) > 0.8
 
 
+def test_rows_outside_all_regions_keep_their_constants():
+    model = soft_grid()
+    region = np.where(np.arange(model.tet_count) < 100, 0, -1)
+    material = model.tet_materials.numpy().copy()
+    material[:, 0] = np.where(region == 0, 2000, 4000)
+    model.tet_materials.assign(material)
+    report = find(record(model).observed(), [Parameter(K_MU, initial=1000.0, per="region", regions=region)], model)
+    assert report[K_MU] == pytest.approx([2000], rel=1e-4)
+
+
+@pytest.mark.parametrize("space", ["log", "linear"])
+def test_a_bound_holds_and_is_told(motion, space):
+    report = find(motion.observed(), first_guess(space=space), bounds={K_MU: (500, 2500)})
+    assert report[K_MU] == 2500 and any(f"{K_MU} stands at its bound" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("space, bounds", [("linear", None), ("bounded", (200, 20_000))])
+def test_other_spaces_find_the_same(motion, space, bounds):
+    report = find(motion.observed(), first_guess(2000, 2000, space=space, bounds=bounds))
+    assert max(errors(report)) < 2e-5
+
+
+def test_neighbours_that_resemble_each_other_smooth_an_estimate():
+    model = soft_grid(2000.0, 1500.0, cells=(3, 2, 2))
+    seen = record(model, steps=96).observed(noise=1e-6)
+    rough, smooth = (find(seen, [Parameter(K_MU, initial=1800.0, per="element", prior=0.3, **more)], model, windows=32,
+                          window_count=2, noise=1e-6, iterations=25)[K_MU] for more in ({}, {"smooth": 0.01}))
+    assert np.std(smooth) < 0.5 * np.std(rough) and abs(np.mean(smooth) / 2000 - 1) < 0.05
+
+
 def test_mass_is_found_by_its_own_name(motion):
     report = find(motion.observed(), [Parameter("particle_mass", initial=1e-5)])
     assert report["particle_mass"] == pytest.approx(5e-6, rel=1e-4)

@@ -134,6 +134,10 @@ def _notes(search: Search, point: Point | None, errors: list[float]) -> list[str
     elif search.noise is not None and point.rms > 2 * search.noise:
         out.append(f"the residual is {point.rms / search.noise:.3g} times the noise: the model does not move quite as observed (mesh, "
                    "contact, start velocities), and the estimates are those of the nearest model, not more certain than that")
+    low, high = search.simulator.unknowns.limits()
+    for name, x, lo, hi in zip(search.simulator.unknowns.names(), search.numbers, low, high):
+        if x in (lo, hi):
+            out.append(f"{name} stands at its bound: the motion asks for a value beyond it")
     rms, moved = search.path[-1][1] if point is None else point.rms, search.motion(search.windows)
     if rms > POOR * moved:
         out.append(f"the residual is {100 * rms / moved:.2g} % of how far the body moved: these are not its constants; try other "
