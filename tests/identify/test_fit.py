@@ -151,7 +151,7 @@ def test_rows_outside_all_regions_keep_their_constants():
 
 @pytest.mark.parametrize("space", ["log", "linear"])
 def test_a_bound_holds_and_is_told(motion, space):
-    report = find(motion.observed(), first_guess(space=space), bounds={K_MU: (500, 2500)})
+    report = find(motion.observed(), first_guess(space=space), bounds={K_MU: (500, 2500)}, windows=16)
     assert report[K_MU] == 2500 and any(f"{K_MU} stands at its bound" in note for note in report.notes)
 
 

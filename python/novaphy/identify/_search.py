@@ -26,6 +26,8 @@ _BETTER = 0.9
 _MOST_HALVINGS = 20
 #: A residual above this part of the motion says that a search ended in the wrong place.
 POOR = 0.02
+#: Two halves in a row that end above this part of the best residual: it is not the first guess that is wrong.
+_LOWER = 0.9
 #: Standard errors come from forward sensitivities of at most so many numbers.
 MOST_SENSITIVITIES = 256
 
@@ -107,15 +109,16 @@ class Search:
     def _first_stage(self, windows: list[Window]) -> Point | None:
         """A stage from the first guess, or from its half, its quarter, ... where the first guess flies apart, or is so stiff
         that it leads to a motion unlike the one that was seen; then the best of them."""
-        motion, best = self.motion(windows), None
+        motion, best, worse = self.motion(windows), None, 0
         for halvings in range(_MOST_HALVINGS):
             guess, self._wasted = list(self.numbers), len(self.path)
             try:
                 point = self._one_stage(windows)
                 rms = self.path[-1][1]
+                worse = 0 if best is None or rms < _LOWER * best[0] else worse + 1
                 if best is None or rms < best[0]:
                     best = (rms, self.numbers, point, halvings)
-                if rms < POOR * motion or motion == 0:
+                if rms < POOR * motion or motion == 0 or worse == 2:
                     break
             except Diverged:
                 pass
