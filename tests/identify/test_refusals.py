@@ -84,7 +84,7 @@ OBSERVED = [
      "fit: observed has times of shape (3,) and particle_q of (7, 27, 3); give at least 2 times, one for each"),
     (lambda o: {**o, "times": o["times"][::-1]}, "fit: the observed times do not rise; sort them"),
     (lambda o: {**o, "positions": 1},
-     "fit: observed holds 'positions'; it may hold camera, centroid, indices, particle_q, particle_qd, silhouettes, times"),
+     "fit: observed holds 'positions'; it may hold camera, centroid, indices, particle_q, particle_qd, sigma, silhouettes, times"),
     (lambda o: {**o, "particle_q": o["particle_q"][:, :5]}, "fit: observed particle_q has shape (7, 5, 3); (7, 27, 3) is wanted"),
     (lambda o: {**o, "indices": [0, 27]}, "fit: observed indices have shape (2,) and hold 27; give a list of numbers from 0 to 26"),
     (lambda o: {"times": o["times"], "silhouettes": np.zeros((7, 4, 4))},

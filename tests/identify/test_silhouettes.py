@@ -5,7 +5,10 @@ import pytest
 from soft_motion import DT, K_LAMBDA, K_MU, record, soft_grid
 
 from novaphy import nova
-from novaphy.identify import Parameter, fit
+from novaphy.camera import Camera
+from novaphy.identify import Parameter, fit, load_observed, save_observed
+
+VIEW = {"width": 48, "height": 48, "fov": 30.0, "position": (0.02, -0.2, 0.02), "target": (0.02, 0.0, 0.02)}
 
 
 @nova.kernel
@@ -50,6 +53,23 @@ def test_constants_are_found_from_silhouettes(pictures):
     report = find(pictures)
     assert report[K_MU] == pytest.approx(3000, rel=0.05) and report[K_LAMBDA] == pytest.approx(1000, rel=0.05)
     assert report.unit == "grey level" and all(report.identifiable)
+
+
+@pytest.fixture(scope="module")
+def filmed():
+    """The same by the library's camera, which stands still 0.2 m away."""
+    camera, motion, model = Camera(**VIEW), record(soft_grid(), steps=256), soft_grid()
+    return {"times": motion.times, "camera": camera, "sigma": 0.5,
+            "silhouettes": np.stack([camera.silhouette(nova.tensor(q), model, sigma=0.5).numpy() for q in motion.q])}
+
+
+def test_constants_are_found_through_the_librarys_camera(filmed, tmp_path):
+    report = find(filmed)
+    assert report[K_MU] == pytest.approx(3000, rel=0.05) and report[K_LAMBDA] == pytest.approx(1000, rel=0.05)
+    save_observed(tmp_path / "film.npz", filmed)
+    again = load_observed(tmp_path / "film.npz")
+    assert again["camera"]["width"] == 48 and again["camera"]["position"] == pytest.approx(VIEW["position"]) and again["sigma"] == 0.5
+    assert find(tmp_path / "film.npz")[K_MU] == pytest.approx(float(report[K_MU]), rel=1e-5)
 
 
 def test_noise_of_the_pictures_widens_the_error_bars(pictures):

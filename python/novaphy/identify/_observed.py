@@ -10,7 +10,8 @@ from typing import Any, Mapping
 import numpy as np
 
 _KINDS = {"particles": "particle_q", "centroid": "centroid", "silhouette": "silhouettes"}
-_KNOWN = {"times", "indices", "camera", "particle_qd", "meta", *_KINDS.values()}
+_CAMERA = ("width", "height", "fov", "position", "target", "near")
+_KNOWN = {"times", "indices", "camera", "sigma", "particle_qd", "meta", *_KINDS.values()}
 
 
 def load_observed(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def save_observed(path: str | os.PathLike[str], observed: Mapping[str, Any]) -> 
     out: dict[str, Any] = {}
     for name, value in observed.items():
         if name == "camera":
-            out[name] = json.dumps(value if isinstance(value, dict) else value.to_dict())
+            out[name] = json.dumps(value if isinstance(value, dict) else {key: getattr(value, key) for key in _CAMERA})
         elif name != "meta":
             out[name] = np.asarray(value, np.int32 if name == "indices" else np.float32)
     np.savez_compressed(path, meta=json.dumps(provenance()), **out)
@@ -65,6 +66,7 @@ class Observed:
         self.camera = observed.get("camera")
         if self.kind == "silhouette" and self.camera is None:
             raise ValueError("fit: silhouettes were observed without a camera; add observed['camera']")
+        self.sigma = None if observed.get("sigma") is None else float(observed["sigma"])
         self.indices = None
         if observed.get("indices") is not None:
             self.indices = np.asarray(observed["indices"], np.int32)

@@ -46,13 +46,14 @@ class Prediction:
         self._share = 1.0 / model.particle_count
         self._chosen = None if observed.indices is None else nova.tensor(observed.indices)
         self._camera = _camera(observed.camera) if observed.kind == "silhouette" else None
+        self._softness = {} if observed.sigma is None else {"sigma": observed.sigma}
 
     def __call__(self, state: Any) -> Any:
         q = ndiff.state_particle_q_tensor(state)
         if self._observed.kind == "centroid":
             return mean_position(q, self._share)
         if self._camera is not None:
-            return self._camera.silhouette(q, self._model)
+            return self._camera.silhouette(q, self._model, **self._softness)
         return q if self._chosen is None else chosen_particles(q, self._chosen)
 
     def squared(self, state: Any, index: int) -> Any:
