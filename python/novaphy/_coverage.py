@@ -27,7 +27,7 @@ class Coverage(NamedTuple):
     note: str
 
 
-_ELEMENTS = "tests/gradients/test_element_gradients.py::test_gradients_of_twenty_random_elements_are_those_of_the_float64_law"
+_ELEMENTS = "tests/gradients/test_element_gradients.py::test_gradients_of_twenty_random_elements_are_those_of_the_law_in_double"
 _ROLLOUT = "tests/gradients/test_element_rollouts.py::test_gradients_of_a_rollout_reach_every_number_that_it_depends_on"
 _FOUND = (
     "plugins/semi_implicit/tests/found_contacts_test.cpp::"
@@ -55,7 +55,7 @@ _MATERIALS = (
     "tests/gradients/test_element_gradients.py::"
     "test_materials_of_tetrahedra_from_shared_parameters_and_from_two_for_each"
 )
-_PUSH = "plugins/semi_implicit/tests/test_push_box.py::test_a_step_and_its_gradient_are_those_of_the_float64_twin"
+_PUSH = "plugins/semi_implicit/tests/test_push_box.py::test_a_step_and_its_gradient_are_those_of_the_twin_in_double"
 _STEP = "DiffSemiImplicitSolver.step"
 _MOTION = "particle_q particle_qd particle_f"
 

@@ -25,7 +25,7 @@ def run(case, weights, **changed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_gradients_of_twenty_random_elements_are_those_of_the_float64_law(kind):
+def test_gradients_of_twenty_random_elements_are_those_of_the_law_in_double(kind):
     case = element_case(kind, seed=11, requires_grad=True)
     weights = np.random.default_rng(12).normal(size=case.values["x"].shape)
     force, grads = run(case, weights)

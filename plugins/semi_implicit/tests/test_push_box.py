@@ -29,7 +29,7 @@ def random_states():
     return np.stack([x, rng.uniform(-0.2, 0.2, 24), x + side * rng.uniform(0.1, 0.18, 24), rng.uniform(-0.5, 0.5, 24)]).astype(np.float32)
 
 
-def test_a_step_and_its_gradient_are_those_of_the_float64_twin():
+def test_a_step_and_its_gradient_are_those_of_the_twin_in_double():
     states = random_states()
     inputs = [nova.tensor(row, requires_grad=True) for row in states]
     weights = np.random.default_rng(5).uniform(-1, 1, (2, 24)).astype(np.float32)
