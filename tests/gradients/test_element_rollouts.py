@@ -20,7 +20,7 @@ def block_with_springs(seed=5):
     rng = np.random.default_rng(seed)
     builder = novaphy.ModelBuilder()
     builder.add_soft_grid(pos=(0, 0, 1), rot=(0, 0, 0, 1), vel=(0, 0, 0), dim_x=3, dim_y=2, dim_z=1, cell_x=0.2, cell_y=0.2,
-                          cell_z=0.2, density=1000.0, k_mu=1e3, k_lambda=2e3, k_damp=1.0)
+                          cell_z=0.2, density=1000.0, k_mu=1e3, k_lambda=2e3, k_damp=1.0, particle_radius=1e-3)
     for spring in range(15):
         builder.add_spring(spring, spring + 8, 1.0, 0.0, 0.0)
     model = builder.finalize(requires_grad=True)

@@ -10,7 +10,7 @@ def soft_grid(cells, mu=1000.0, lam=1000.0, cell=0.1, density=1000.0, gravity=No
     import novaphy
     builder = novaphy.ModelBuilder() if gravity is None else novaphy.ModelBuilder(gravity=gravity)
     builder.add_soft_grid(pos=(0, 0, 1), rot=(0, 0, 0, 1), vel=(0, 0, 0), dim_x=cells[0], dim_y=cells[1], dim_z=cells[2],
-                          cell_x=cell, cell_y=cell, cell_z=cell, density=density, k_mu=mu, k_lambda=lam, k_damp=1.0, **more)
+                          cell_x=cell, cell_y=cell, cell_z=cell, density=density, k_mu=mu, k_lambda=lam, k_damp=1.0, particle_radius=1e-3, **more)
     return builder.finalize(requires_grad=requires_grad)
 
 
@@ -86,7 +86,8 @@ class Beam:
         from novaphy.solvers import DiffSemiImplicitSolver
         builder = novaphy.ModelBuilder()
         builder.add_soft_grid(pos=(0, 0, 1), rot=(0, 0, 0, 1), vel=(0, 0, 0), dim_x=4, dim_y=1, dim_z=1, cell_x=0.1, cell_y=0.1,
-                              cell_z=0.1, density=100.0, k_mu=3000.0, k_lambda=3000.0, k_damp=0.5, fix_left=True)
+                              cell_z=0.1, density=100.0, k_mu=3000.0, k_lambda=3000.0, k_damp=0.5, fix_left=True,
+                              particle_radius=1e-3)
         self.model = builder.finalize()
         assert self.model.tet_count == 20
         self.solver = DiffSemiImplicitSolver(self.model)
