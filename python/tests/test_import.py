@@ -122,3 +122,25 @@ def test_the_source_folder_says_that_it_is_not_compiled(tmp_path):
 def test_a_folder_of_the_same_name_does_not_shadow_the_package(run_python, tmp_path):
     (tmp_path / "novaphy").mkdir()
     assert run_python("import novaphy; print(novaphy.version())").strip() == novaphy.__version__
+
+
+FIRST_USES = [
+    "novaphy.camera.Camera(width=4, height=4).particle_silhouette(state.particle_q, 0.1)",
+    "novaphy.diff.eval_static_particle_shape_contact_forces_generated("
+    "model, state.particle_q, state.particle_qd, state.particle_f)",
+    "novaphy.diff.integrate_particles_generated(model, state.particle_q, state.particle_qd, state.particle_f, 0.01)",
+]
+
+
+@pytest.mark.parametrize("first", FIRST_USES, ids=["camera", "collision_diff", "semi_implicit_diff"])
+def test_an_operator_takes_arrays_of_the_engine_before_anything_of_nova_was_used(run_python, first):
+    program = f"""
+import novaphy
+builder = novaphy.ModelBuilder()
+builder.add_particle(pos=(0, 0, 1), vel=(0, 0, 0), mass=1.0)
+model = builder.finalize()
+state = model.state()
+result = {first}
+print(*map(type, result if isinstance(result, (tuple, list)) else (result,)))
+"""
+    assert set(run_python(program).split()) == {"<class", "'novaphy.nova.Tensor'>"}

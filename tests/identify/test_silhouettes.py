@@ -82,3 +82,15 @@ def test_noise_of_the_pictures_widens_the_error_bars(pictures):
 def test_the_adjoint_goes_through_the_pictures_too(pictures):
     report = find(pictures, method="l-bfgs-b", windows=256, iterations=30)
     assert report[K_MU] == pytest.approx(3000, rel=0.05) and report[K_LAMBDA] == pytest.approx(1000, rel=0.05)
+
+
+def test_constants_are_found_from_the_silhouettes_of_novaphys_camera():
+    from novaphy.camera import Camera
+
+    model, motion = soft_grid(), record(soft_grid(), steps=256)
+    camera = Camera(width=32, height=32, fov=25, position=(0.0175, -0.25, 0.02), target=(0.0175, 0, 0.02))
+    seen = {"times": motion.times, "camera": camera.parameters,
+            "silhouettes": np.stack([camera.silhouette(nova.tensor(q), model).numpy() for q in motion.q])}
+    report = find(seen)
+    assert report[K_MU] == pytest.approx(3000, rel=0.05) and report[K_LAMBDA] == pytest.approx(1000, rel=0.05)
+    assert report.unit == "grey level" and all(report.identifiable)

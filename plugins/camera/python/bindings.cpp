@@ -25,11 +25,13 @@ novaphy::Vec3f vec3(const py::object& value, const char* name) {
   return {given.at(0), given.at(1), given.at(2)};
 }
 
-CameraConfig config_of(int width, int height, double fov, const py::object& position, const py::object& target, double near) {
+CameraConfig config_of(int width, int height, double fov, const py::object& position,
+                       const py::object& target, double near, double sigma) {
   CameraConfig config;
   config.width = width, config.height = height;
   config.fov = novaphy::python::float32_of(fov, "Camera: fov");
   config.near = novaphy::python::float32_of(near, "Camera: near");
+  config.sigma = novaphy::python::float32_of(sigma, "Camera: sigma");
   config.position = vec3(position, "position"), config.target = vec3(target, "target");
   return config;
 }
@@ -40,7 +42,8 @@ std::vector<std::int32_t> indices_of(const py::object& given, const std::string&
   if (py::isinstance<novaphy::Model>(given)) {
     value = given.attr("tri_indices");
     NOVAPHY_REQUIRE(value.attr("size").cast<std::int64_t>() > 0, novaphy::ErrorKind::value, who,
-                    ": the model has no triangles; give an array of indices (n, 3), or draw particles with particle_silhouette "
+                    ": the model has no triangles; give an array of indices (n, 3), or draw particles with "
+                    "particle_silhouette "
                     "or particle_depth");
   }
   const py::array_t<std::int32_t> rows =
@@ -57,81 +60,138 @@ std::vector<float> radii_of(const py::object& given, const std::string& who) {
   return {rows.data(), rows.data() + rows.size()};
 }
 
-float number(double value, const char* where) {
-  return novaphy::python::float32_of(value, where);
+float number(double value, const std::string& where) {
+  return novaphy::python::float32_of(value, where.c_str());
+}
+
+using Softness = std::optional<double>;
+
+std::optional<float> softness(const Softness& sigma, const std::string& who) {
+  return sigma ? std::optional(number(*sigma, who + ": sigma")) : std::nullopt;
+}
+
+void bind_silhouettes(py::class_<Camera>& camera) {
+  camera.def(
+      "silhouette",
+      [](const Camera& self, const nova::Tensor& particle_q, const py::object& triangles,
+         const Softness& sigma) {
+        const auto indices = indices_of(triangles, "Camera.silhouette");
+        const auto soft = softness(sigma, "Camera.silhouette");
+        const py::gil_scoped_release released;
+        return self.silhouette(particle_q, indices, soft);
+      },
+      py::arg("particle_q"), py::arg("triangles"), py::arg("sigma") = py::none(),
+      "The soft silhouette (height, width) of triangles at particle_q (P, 3), from 0 to 1.\n\n"
+      "triangles: a Model, whose triangles are drawn, or indices (T, 3). sigma [px^2]: softness of edges, by "
+      "default "
+      "the camera's. Recorded on the open tape; gradients reach particle_q.");
+  camera.def(
+      "particle_silhouette",
+      [](const Camera& self, const nova::Tensor& particle_q, const py::object& radius,
+         const Softness& sigma) {
+        const auto radii = radii_of(radius, "Camera.particle_silhouette");
+        const auto soft = softness(sigma, "Camera.particle_silhouette");
+        const py::gil_scoped_release released;
+        return self.particle_silhouette(particle_q, radii, soft);
+      },
+      py::arg("particle_q"), py::arg("radius"), py::arg("sigma") = py::none(),
+      "The soft silhouette (height, width) of spheres of `radius` [m], one number or (P), at particle_q (P, "
+      "3).");
+}
+
+void bind_depths(py::class_<Camera>& camera) {
+  camera.def(
+      "depth",
+      [](const Camera& self, const nova::Tensor& particle_q, const py::object& triangles,
+         const Softness& sigma, double background) {
+        const auto indices = indices_of(triangles, "Camera.depth");
+        const auto soft = softness(sigma, "Camera.depth");
+        const float beyond = number(background, "Camera.depth: background");
+        const py::gil_scoped_release released;
+        return self.depth(particle_q, indices, soft, beyond);
+      },
+      py::arg("particle_q"), py::arg("triangles"), py::arg("sigma") = py::none(), py::arg("background") = 0.0,
+      "The soft depth (height, width) of triangles along the view [m]; `background` where nothing is. With "
+      "background "
+      "0, depth / silhouette is the mean depth of what is seen.");
+  camera.def(
+      "particle_depth",
+      [](const Camera& self, const nova::Tensor& particle_q, const py::object& radius, const Softness& sigma,
+         double background) {
+        const auto radii = radii_of(radius, "Camera.particle_depth");
+        const auto soft = softness(sigma, "Camera.particle_depth");
+        const float beyond = number(background, "Camera.particle_depth: background");
+        const py::gil_scoped_release released;
+        return self.particle_depth(particle_q, radii, soft, beyond);
+      },
+      py::arg("particle_q"), py::arg("radius"), py::arg("sigma") = py::none(), py::arg("background") = 0.0,
+      "The soft depth (height, width) of the spheres' fronts along the view [m].");
 }
 
 py::tuple tuple_of(const novaphy::Vec3f& v) {
   return py::make_tuple(v.x, v.y, v.z);
 }
 
-void bind_pictures(py::class_<Camera>& camera) {
-  camera
-      .def(
-          "silhouette",
-          [](const Camera& self, const nova::Tensor& particle_q, const py::object& triangles, double sigma) {
-            const auto indices = indices_of(triangles, "Camera.silhouette");
-            return self.silhouette(particle_q, indices, number(sigma, "Camera.silhouette: sigma"));
-          },
-          py::arg("particle_q"), py::arg("triangles"), py::arg("sigma") = 1.0,
-          "The soft silhouette (height, width) of triangles at particle_q (P, 3), from 0 to 1.\n\n"
-          "triangles: a Model, whose triangles are drawn, or indices (T, 3). sigma [px^2]: softness of edges. Recorded on "
-          "the open tape; gradients reach particle_q.")
-      .def(
-          "depth",
-          [](const Camera& self, const nova::Tensor& particle_q, const py::object& triangles, double sigma, double background) {
-            const auto indices = indices_of(triangles, "Camera.depth");
-            return self.depth(particle_q, indices, number(sigma, "Camera.depth: sigma"),
-                              number(background, "Camera.depth: background"));
-          },
-          py::arg("particle_q"), py::arg("triangles"), py::arg("sigma") = 1.0, py::arg("background") = 0.0,
-          "The soft depth (height, width) of triangles along the view [m]; `background` where nothing is. With background 0, "
-          "depth / silhouette is the mean depth of what is seen.")
-      .def(
-          "particle_silhouette",
-          [](const Camera& self, const nova::Tensor& particle_q, const py::object& radius, double sigma) {
-            const auto radii = radii_of(radius, "Camera.particle_silhouette");
-            return self.particle_silhouette(particle_q, radii, number(sigma, "Camera.particle_silhouette: sigma"));
-          },
-          py::arg("particle_q"), py::arg("radius"), py::arg("sigma") = 1.0,
-          "The soft silhouette (height, width) of spheres of `radius` [m], one number or (P), at particle_q (P, 3).")
-      .def(
-          "particle_depth",
-          [](const Camera& self, const nova::Tensor& particle_q, const py::object& radius, double sigma, double background) {
-            const auto radii = radii_of(radius, "Camera.particle_depth");
-            return self.particle_depth(particle_q, radii, number(sigma, "Camera.particle_depth: sigma"),
-                                       number(background, "Camera.particle_depth: background"));
-          },
-          py::arg("particle_q"), py::arg("radius"), py::arg("sigma") = 1.0, py::arg("background") = 0.0,
-          "The soft depth (height, width) of the spheres' fronts along the view [m].");
+/// The arguments of Camera().
+py::dict parameters_of(const Camera& camera) {
+  const CameraConfig& c = camera.config();
+  py::dict out;
+  out["width"] = c.width, out["height"] = c.height, out["fov"] = c.fov;
+  out["position"] = tuple_of(c.position), out["target"] = tuple_of(c.target);
+  out["near"] = c.near, out["sigma"] = c.sigma;
+  return out;
 }
 
-}  // namespace
+Camera camera_of(const py::dict& p) {
+  return Camera(config_of(p["width"].cast<int>(), p["height"].cast<int>(), p["fov"].cast<double>(),
+                          p["position"], p["target"], p["near"].cast<double>(), p["sigma"].cast<double>()));
+}
 
-NOVAPHY_PYTHON_MODULE(_novaphy_camera, m) {
-  py::module_::import("novaphy.nova").attr("Tensor");  // registers the class that the pictures are
-  py::class_<Camera> camera(m, "Camera",
-                            "A pinhole camera whose pictures are differentiable by positions. Z is up; row 0 is the top.\n\n"
-                            "width, height [px]; fov: vertical field of view [degrees]; position, target (3) [m]; near [m]: "
-                            "what reaches closer, or lies behind, is left out.");
+std::string describe(const Camera& camera) {
+  const CameraConfig& c = camera.config();
+  const auto vector = [](const novaphy::Vec3f& v) {
+    return novaphy::text("(", v.x, ", ", v.y, ", ", v.z, ")");
+  };
+  return novaphy::text("Camera(width=", c.width, ", height=", c.height, ", fov=", c.fov,
+                       ", position=", vector(c.position), ", target=", vector(c.target), ", near=", c.near,
+                       ", sigma=", c.sigma, ")");
+}
+
+void bind_camera(py::class_<Camera>& camera) {
+  camera.attr("__module__") = "novaphy.camera";  // where pickle finds it
   camera
-      .def(py::init([](int width, int height, double fov, const py::object& position, const py::object& target, double near) {
-             return Camera(config_of(width, height, fov, position, target, near));
+      .def(py::init([](int width, int height, double fov, const py::object& position,
+                       const py::object& target, double near, double sigma) {
+             return Camera(config_of(width, height, fov, position, target, near, sigma));
            }),
            py::kw_only(), novaphy::python::integer("width") = 128, novaphy::python::integer("height") = 128,
            py::arg("fov") = 45.0, py::arg("position") = py::make_tuple(0.0, -3.0, 1.0),
-           py::arg("target") = py::make_tuple(0.0, 0.0, 0.0), py::arg("near") = 0.01)
+           py::arg("target") = py::make_tuple(0.0, 0.0, 0.0), py::arg("near") = 0.01, py::arg("sigma") = 1.0)
       .def_property_readonly("width", [](const Camera& c) { return c.config().width; })
       .def_property_readonly("height", [](const Camera& c) { return c.config().height; })
       .def_property_readonly("fov", [](const Camera& c) { return c.config().fov; })
       .def_property_readonly("position", [](const Camera& c) { return tuple_of(c.config().position); })
       .def_property_readonly("target", [](const Camera& c) { return tuple_of(c.config().target); })
       .def_property_readonly("near", [](const Camera& c) { return c.config().near; })
-      .def("__repr__", [](const Camera& c) {
-        const CameraConfig& k = c.config();
-        return novaphy::text("Camera(width=", k.width, ", height=", k.height, ", fov=", k.fov, ", position=(", k.position.x, ", ",
-                             k.position.y, ", ", k.position.z, "), target=(", k.target.x, ", ", k.target.y, ", ", k.target.z,
-                             "), near=", k.near, ")");
-      });
-  bind_pictures(camera);
+      .def_property_readonly("sigma", [](const Camera& c) { return c.config().sigma; })
+      .def_property_readonly(
+          "parameters", &parameters_of,
+          "The arguments that make this camera, numbers that JSON can hold: Camera(**camera.parameters).")
+      .def("__repr__", &describe)
+      .def(py::pickle(&parameters_of, &camera_of));
+}
+
+}  // namespace
+
+NOVAPHY_PYTHON_MODULE(_novaphy_camera, m) {
+  // registers the class that is taken and returned; an accessor alone would look nothing up
+  const py::object tensor = py::module_::import("novaphy.nova").attr("Tensor");
+  py::class_<Camera> camera(
+      m, "Camera",
+      "A pinhole camera whose pictures are differentiable by positions. Z is up; row 0 is the top.\n\n"
+      "width, height [px]; fov: vertical field of view [degrees]; position, target (3) [m]; near [m]: what "
+      "reaches closer, or lies behind, is left out; sigma [px^2]: softness of edges.");
+  bind_camera(camera);
+  bind_silhouettes(camera);
+  bind_depths(camera);
 }

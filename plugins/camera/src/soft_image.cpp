@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws row by row. Every number is summed in an order that the data alone decides: a pixel over its covers, a corner
-// over rows from the top and columns from the left.
+// Draws row by row. Every number is summed in an order that the data alone decides: a pixel over its covers,
+// a corner over rows from the top and columns from the left.
 #include "soft_image.hpp"
 
 #include <algorithm>
@@ -19,6 +19,7 @@ using formula::Corner;
 using formula::Footprint;
 
 constexpr float kFarthestPixel = 1e6f;
+constexpr float kFarthestDepth = 1e9f;          // m: squares of it and of its inverse stay numbers
 constexpr float kLowestExponent = -13.862943f;  // sigmoid of it is 2^-20: fainter covers are left out
 constexpr std::int64_t kRowsAtOnce = 4;
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -55,17 +56,17 @@ struct Box {
 /// One cover of one pixel of a row. `slot`: the place of the primitive in its row's list.
 struct Cover {
   int column, slot;
-  float d, clear, z;        // D, 1 - D, depth
-  float by_x, by_z;         // derivatives of the pixel by the exponent and by the depth
+  float d, clear, z;  // D, 1 - D, depth
+  float by_x, by_z;   // derivatives of the pixel by the exponent and by the depth
 };
 
 /// The state of one call: corners in the picture, and which primitives each row meets.
 template <int N>
 struct Scene {
-  std::vector<Corner<float>> corners;     // N for each primitive
-  std::vector<Box> boxes;                 // one for each primitive
-  std::vector<std::int64_t> first;        // first[row] .. first[row + 1] in `met`
-  std::vector<std::int32_t> met;          // primitives, in order, row after row
+  std::vector<Corner<float>> corners;  // N for each primitive
+  std::vector<Box> boxes;              // one for each primitive
+  std::vector<std::int64_t> first;     // first[row] .. first[row + 1] in `met`
+  std::vector<std::int32_t> met;       // primitives, in order, row after row
   bool finite = true;
 };
 
@@ -73,9 +74,15 @@ template <int N>
 class SoftImage final : public nova::CustomOperation {
  public:
   SoftImage(const View& view, Primitives primitives, Picture picture, float sigma, float background)
-      : view_(view), primitives_(std::move(primitives)), picture_(picture), sigma_(sigma), background_(background) {}
+      : view_(view),
+        primitives_(std::move(primitives)),
+        picture_(picture),
+        sigma_(sigma),
+        background_(background) {}
 
-  const char* name() const noexcept override { return picture_ == Picture::depth ? "soft_depth" : "soft_silhouette"; }
+  const char* name() const noexcept override {
+    return picture_ == Picture::depth ? "soft_depth" : "soft_silhouette";
+  }
 
   void forward(const Forward& call) const override {
     const Scene<N> scene = look(static_cast<const float*>(call.inputs[0]));
@@ -105,7 +112,8 @@ class SoftImage final : public nova::CustomOperation {
       for (const Cover& c : covers) {
         const float seed = g[std::int64_t{row} * view_.width + c.column];
         const Footprint<float, N> f = footprint(scene, row, c.column, primitive(scene, row, c.slot));
-        for (int k = 0; k < N; ++k) add(own[c.slot * N + k], seed * c.by_x, f.by_x[k], seed * c.by_z, f.by_z[k]);
+        for (int k = 0; k < N; ++k)
+          add(own[c.slot * N + k], seed * c.by_x, f.by_x[k], seed * c.by_z, f.by_z[k]);
       }
     });
     gather(scene, parts, target);
@@ -138,7 +146,9 @@ class SoftImage final : public nova::CustomOperation {
 
  private:
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
-  void fill(float* image, float value) const { std::fill_n(image, std::int64_t{view_.width} * view_.height, value); }
+  void fill(float* image, float value) const {
+    std::fill_n(image, std::int64_t{view_.width} * view_.height, value);
+  }
   std::size_t count() const { return primitives_.corners.size() / N; }
   static std::int32_t primitive(const Scene<N>& scene, int row, int slot) {
     return scene.met[index(scene.first[index(row)] + slot)];
@@ -183,8 +193,8 @@ class SoftImage final : public nova::CustomOperation {
     for (int k = 0; k < N; ++k) {
       float nearest = c[k].z;
       if constexpr (N == 1) nearest -= primitives_.radius[p];
-      const bool seen = nearest >= view_.near && std::fabs(c[k].u) < kFarthestPixel && std::fabs(c[k].v) < kFarthestPixel;
-      if (!seen) return {0, 0, 0, 0};
+      const bool aside = !(std::fabs(c[k].u) < kFarthestPixel && std::fabs(c[k].v) < kFarthestPixel);
+      if (aside || !(nearest >= view_.near && c[k].z < kFarthestDepth)) return {0, 0, 0, 0};
       low_u = std::min(low_u, c[k].u), high_u = std::max(high_u, c[k].u);
       low_v = std::min(low_v, c[k].v), high_v = std::max(high_v, c[k].v);
     }
@@ -192,8 +202,8 @@ class SoftImage final : public nova::CustomOperation {
     const auto pixel = [](float x, int most) {
       return static_cast<int>(std::clamp(x, 0.0f, static_cast<float>(most)));
     };
-    return {pixel(low_u - rim, view_.width), pixel(high_u + rim + 1.0f, view_.width), pixel(low_v - rim, view_.height),
-            pixel(high_v + rim + 1.0f, view_.height)};
+    return {pixel(low_u - rim, view_.width), pixel(high_u + rim + 1.0f, view_.width),
+            pixel(low_v - rim, view_.height), pixel(high_v + rim + 1.0f, view_.height)};
   }
 
   Footprint<float, N> footprint(const Scene<N>& scene, int row, int column, std::int32_t p) const {
@@ -205,7 +215,8 @@ class SoftImage final : public nova::CustomOperation {
       return formula::sphere_footprint(c[0], view_.focal, primitives_.radius[index(p)], pu, pv, sigma_);
   }
 
-  /// The covers of a row: for a silhouette in the order of primitives, for a depth by column and then by depth.
+  /// The covers of a row: for a silhouette in the order of primitives, for a depth by column and then by
+  /// depth.
   void cover_row(const Scene<N>& scene, int row, std::vector<Cover>& covers) const {
     covers.clear();
     const auto met = static_cast<int>(scene.first[index(row) + 1] - scene.first[index(row)]);
@@ -277,7 +288,8 @@ class SoftImage final : public nova::CustomOperation {
       }
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const Box& box = scene.boxes[i / N];
-      if (box.left >= box.right || box.top >= box.bottom) continue;  // unseen: its projection may be no number
+      if (box.left >= box.right || box.top >= box.bottom)
+        continue;  // unseen: its projection may be no number
       const Vec3f g = project_cotangent(view_, scene.corners[i], sums[i]);
       float* const to = target + std::int64_t{3} * primitives_.corners[i];
       to[0] += g.x, to[1] += g.y, to[2] += g.z;
@@ -292,8 +304,8 @@ class SoftImage final : public nova::CustomOperation {
 
 }  // namespace
 
-std::shared_ptr<const nova::CustomOperation> make_soft_image(const View& view, Primitives primitives, Picture picture, float sigma,
-                                                             float background) {
+std::shared_ptr<const nova::CustomOperation> make_soft_image(const View& view, Primitives primitives,
+                                                             Picture picture, float sigma, float background) {
   if (primitives.radius.empty() && primitives.corners.size() % 3 == 0)
     return std::make_shared<SoftImage<3>>(view, std::move(primitives), picture, sigma, background);
   return std::make_shared<SoftImage<1>>(view, std::move(primitives), picture, sigma, background);

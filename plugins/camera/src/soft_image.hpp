@@ -22,7 +22,7 @@ struct Primitives {
 enum class Picture { silhouette, depth };
 
 /// Reads particle_q (P, 3), writes (height, width).
-std::shared_ptr<const nova::CustomOperation> make_soft_image(const View& view, Primitives primitives, Picture picture, float sigma,
-                                                             float background);
+std::shared_ptr<const nova::CustomOperation> make_soft_image(const View& view, Primitives primitives,
+                                                             Picture picture, float sigma, float background);
 
 }  // namespace novaphy::camera

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Soft pictures and their gradients against the same law in float64, singular points, limits, errors."""
+import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -186,6 +188,24 @@ def test_a_corner_imaged_a_million_pixels_away_leaves_its_triangle_out():
         assert (image == 0).all() and (gradient == 0).all()
 
 
+def test_what_lies_a_billion_metres_away_is_left_out():
+    camera, weights = Camera(width=21, height=21, position=(0, -3, 0)), np.ones((21, 21), np.float32)
+    far = np.float32([[-1e8, 2e9, 0], [1e8, 2e9, 0], [0, 2e9, 1e8]])
+    for q in (far, far * np.float32(1e20)):
+        image, gradient = picture_and_gradient(lambda x: camera.silhouette(x, [[0, 1, 2]]), q, weights)
+        assert (image == 0).all() and (gradient == 0).all()
+    image, gradient = picture_and_gradient(lambda x: camera.depth(x, [[0, 1, 2]]), far * np.float32(0.4), weights)
+    assert image.max() > 1e8 and np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("sigma", [1e-6, 1e6])
+def test_the_hardest_and_the_softest_edges_have_finite_gradients(sigma):
+    camera, (q, triangles, weights) = camera_of(), scene(4)
+    for name in DRAWN:
+        image, gradient = picture_and_gradient(lambda x: DRAWN[name][0](camera, x, triangles, sigma), q, weights)
+        assert np.isfinite(image).all() and np.isfinite(gradient).all(), name
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_a_position_that_is_not_finite_makes_picture_and_gradient_nan(value):
     camera, (q, triangles, weights) = camera_of(), scene(1)
@@ -251,6 +271,7 @@ REFUSED = [
     (lambda c: Camera(width=0), ValueError, "Camera: the picture is 0 x 128 px; give a width and a height from 1 to 16384"),
     (lambda c: Camera(fov=180), ValueError, "Camera: fov is 180 degrees; give a vertical field of view between 0 and 180"),
     (lambda c: Camera(near=0), ValueError, "Camera: near is 0 m; give a positive distance"),
+    (lambda c: Camera(sigma=-1), ValueError, "Camera: sigma is -1 px^2; give a number from 1e-06 to 1e+06"),
     (lambda c: Camera(target=(0, 0, np.nan)), ValueError, "Camera: position is (0, -3, 1) and target (0, 0, nan); give finite numbers"),
     (lambda c: Camera(position=(1, 2, 3), target=(1, 2, 3)), ValueError,
      "Camera: position and target are both (1, 2, 3); give a target that lies before the camera"),
@@ -259,7 +280,7 @@ REFUSED = [
     (lambda c: c.depth(nova.tensor(POINTS), [[0, 1, -1]]), IndexError, "Camera.depth: triangle 0 names particle -1; particle_q has 2 rows"),
     (lambda c: c.silhouette(nova.tensor(POINTS), [[0, 1]]), novaphy.ShapeMismatchError,
      "Camera.silhouette: triangles wants int32 of shape (n, 3), got int64 of shape (1, 2)"),
-    (lambda c: c.silhouette(nova.tensor(POINTS), [[0, 1, 1]], 0), ValueError, "Camera.silhouette: sigma is 0 px^2; give a positive number"),
+    (lambda c: c.silhouette(nova.tensor(POINTS), [[0, 1, 1]], 0), ValueError, "Camera.silhouette: sigma is 0 px^2; give a number from 1e-06 to 1e+06"),
     (lambda c: c.depth(nova.tensor(POINTS), [[0, 1, 1]], 1, np.inf), ValueError, "Camera.depth: background is inf m; give a finite depth"),
     (lambda c: c.silhouette(nova.tensor(np.zeros(3, np.float32)), [[0, 0, 0]]), novaphy.ShapeMismatchError,
      "Camera.silhouette: particle_q has shape (3), (n, 3) is wanted"),
@@ -282,9 +303,15 @@ def test_a_picture_that_cannot_be_drawn_is_refused_in_one_sentence(call, kind, s
 
 
 def test_a_camera_says_what_it_is():
-    camera = Camera(width=30, height=24, fov=40, position=(1, -2, 3), target=(0, 0, 1), near=0.5)
-    assert repr(camera) == "Camera(width=30, height=24, fov=40, position=(1, -2, 3), target=(0, 0, 1), near=0.5)"
+    camera = Camera(width=30, height=24, fov=40, position=(1, -2, 3), target=(0, 0, 1), near=0.5, sigma=2)
+    assert repr(camera) == "Camera(width=30, height=24, fov=40, position=(1, -2, 3), target=(0, 0, 1), near=0.5, sigma=2)"
     assert (camera.width, camera.height, camera.fov, camera.position, camera.target, camera.near) == (30, 24, 40, (1, -2, 3), (0, 0, 1), 0.5)
+    assert camera.sigma == 2
+    for same in (Camera(**json.loads(json.dumps(camera.parameters))), pickle.loads(pickle.dumps(camera))):
+        assert same.parameters == camera.parameters and repr(same) == repr(camera)
+    q = nova.tensor(scene(0)[0])
+    assert (camera.silhouette(q, [[0, 1, 2]]).numpy() == camera.silhouette(q, [[0, 1, 2]], sigma=2).numpy()).all()
+    assert (camera.silhouette(q, [[0, 1, 2]]).numpy() != camera.silhouette(q, [[0, 1, 2]], sigma=1).numpy()).any()
 
 
 def test_the_example_of_the_readme_runs(tmp_path, monkeypatch, capsys):

@@ -6,8 +6,8 @@
 namespace py = pybind11;
 
 NOVAPHY_PYTHON_MODULE(_novaphy_collision_diff, m) {
-  py::module_::import("novaphy.nova")
-      .attr("Tensor");  // registers the class that the operator takes and returns
+  // registers the class that is taken and returned; an accessor alone would look nothing up
+  const py::object tensor = py::module_::import("novaphy.nova").attr("Tensor");
   m.def(
       "eval_static_particle_shape_contact_forces_generated",
       [](const novaphy::Model& model, const nova::Tensor& particle_q, const nova::Tensor& particle_qd,

@@ -221,8 +221,8 @@ void bind_element_forces(py::module_& m) {
 }  // namespace
 
 NOVAPHY_PYTHON_MODULE(_novaphy_semi_implicit_diff, m) {
-  py::module_::import("novaphy.nova")
-      .attr("Tensor");  // registers the class that the operators take and return
+  // registers the class that is taken and returned; an accessor alone would look nothing up
+  const py::object tensor = py::module_::import("novaphy.nova").attr("Tensor");
   bind_config(m);
   bind_solver(m);
   bind_operators(m);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one triangle or one sphere does to one pixel: how much it covers it and how far it lies, with derivatives.
+// What one triangle or one sphere does to one pixel: how much it covers it and how far it lies, with
+// derivatives.
 //
-// Cover of triangles: Liu, Li, Chen, Li, "Soft Rasterizer", ICCV 2019, equation 1: sigmoid(s d^2 / sigma), where d
-// is the distance from the pixel's centre to the triangle's edge and s is +1 inside, -1 outside.
+// Cover of triangles: Liu, Li, Chen, Li, "Soft Rasterizer", ICCV 2019, equation 1: sigmoid(s d^2 / sigma),
+// where d is the distance from the pixel's centre to the triangle's edge and s is +1 inside, -1 outside.
 #pragma once
 
 #include <cmath>
@@ -39,8 +40,8 @@ NearestPoint<T> nearest_on_segment(const Corner<T>& a, const Corner<T>& b, T pu,
   return {t, ru, rv, ru * ru + rv * rv, length_squared};
 }
 
-/// Depth outside: that of the nearest point of the edge, perspectively correct (1/z is linear in the picture).
-/// Where t is clamped it stays, and the corner's own depth is the only one that counts.
+/// Depth outside: that of the nearest point of the edge, perspectively correct (1/z is linear in the
+/// picture). Where t is clamped it stays, and the corner's own depth is the only one that counts.
 template <class T>
 void depth_on_edge(const Corner<T>& a, const Corner<T>& b, const NearestPoint<T>& at, int i, int j,
                    Footprint<T, 3>& out) {
@@ -51,7 +52,8 @@ void depth_on_edge(const Corner<T>& a, const Corner<T>& b, const NearestPoint<T>
   out.by_z[j].z = zz * qb * qb * at.t;
   if (!(at.t > T(0.0f) && at.t < T(1.0f))) return;
   const T eu = b.u - a.u, ev = b.v - a.v, slope = -zz * (qb - qa) / at.length_squared;
-  out.by_z[i].u = -slope * ((T(1.0f) - at.t) * eu + at.ru), out.by_z[i].v = -slope * ((T(1.0f) - at.t) * ev + at.rv);
+  out.by_z[i].u = -slope * ((T(1.0f) - at.t) * eu + at.ru),
+  out.by_z[i].v = -slope * ((T(1.0f) - at.t) * ev + at.rv);
   out.by_z[j].u = slope * (at.ru - at.t * eu), out.by_z[j].v = slope * (at.rv - at.t * ev);
 }
 
@@ -71,12 +73,13 @@ void depth_inside(const Corner<T> (&c)[3], const T (&cross)[3], T doubled_area, 
   out.z = T(1.0f) / sum;
   const T zz = out.z * out.z;
   for (int k = 0; k < 3; ++k)
-    out.by_z[k] = {zz * weight[k] * slope_u, zz * weight[k] * slope_v, zz * weight[k] * inverse[k] * inverse[k]};
+    out.by_z[k] = {zz * weight[k] * slope_u, zz * weight[k] * slope_v,
+                   zz * weight[k] * inverse[k] * inverse[k]};
 }
 
-/// A triangle, seen from either side. One whose image is smaller than 1e-6 px^2 is seen edge-on and has no inside:
-/// its cover is at most 1/2. At equal distances from two edges the earlier edge counts (the derivative has a kink
-/// there). sigma [px^2].
+/// A triangle, seen from either side. One whose image is smaller than 1e-6 px^2 is seen edge-on and has no
+/// inside: its cover is at most 1/2. At equal distances from two edges the earlier edge counts (the
+/// derivative has a kink there). sigma [px^2].
 template <class T>
 Footprint<T, 3> triangle_footprint(const Corner<T> (&c)[3], T pu, T pv, T sigma) {
   NearestPoint<T> nearest{};
@@ -96,7 +99,8 @@ Footprint<T, 3> triangle_footprint(const Corner<T> (&c)[3], T pu, T pv, T sigma)
   out.x = (inside ? nearest.squared : -nearest.squared) / sigma;
   const int i = edge, j = (edge + 1) % 3;
   const T scale = (inside ? T(-2.0f) : T(2.0f)) / sigma;  // the nearest point stays nearest to first order
-  out.by_x[i].u = scale * (T(1.0f) - nearest.t) * nearest.ru, out.by_x[i].v = scale * (T(1.0f) - nearest.t) * nearest.rv;
+  out.by_x[i].u = scale * (T(1.0f) - nearest.t) * nearest.ru,
+  out.by_x[i].v = scale * (T(1.0f) - nearest.t) * nearest.rv;
   out.by_x[j].u = scale * nearest.t * nearest.ru, out.by_x[j].v = scale * nearest.t * nearest.rv;
   if (inside)
     depth_inside(c, cross, doubled_area, out);
@@ -111,9 +115,9 @@ T disc_radius(const Corner<T>& centre, T focal, T radius) {
   return focal * radius / centre.z;
 }
 
-/// A sphere of `radius` [m], drawn as a disc with the same law of its edge as a triangle's. Its front is a paraboloid,
-/// within radius / 4 of the sphere, so that slopes stay finite at the rim. In the very centre the distance to the rim
-/// has a kink; its derivative by u and v is 0 there.
+/// A sphere of `radius` [m], drawn as a disc with the same law of its edge as a triangle's. Its front is a
+/// paraboloid, within radius / 4 of the sphere, so that slopes stay finite at the rim. In the very centre the
+/// distance to the rim has a kink; its derivative by u and v is 0 there.
 template <class T>
 Footprint<T, 1> sphere_footprint(const Corner<T>& c, T focal, T radius, T pu, T pv, T sigma) {
   const T rim = disc_radius(c, focal, radius), du = pu - c.u, dv = pv - c.v;
