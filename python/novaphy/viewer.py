@@ -99,6 +99,8 @@ _plugin_attribute, _plugin_names = lazy_module(__name__, advice=_HEADLESS)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return __dir__()
     if name != "ViewerHTML":
         return _plugin_attribute(name)
     from ._html_viewer import ViewerHTML  # here, because it needs NumPy
