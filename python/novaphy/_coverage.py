@@ -41,10 +41,6 @@ _TRIANGLES = (
     "plugins/semi_implicit/tests/pair_forces_test.cpp::"
     "a particle beside a triangle: force and every gradient are the double twin's, momentum is kept"
 )
-_PAIRS = (
-    "plugins/semi_implicit/tests/pair_forces_test.cpp::"
-    "two particles that overlap: force and every gradient are the double twin's, momentum is kept"
-)
 _FORCES = (
     "plugins/semi_implicit/tests/forces_test.cpp::"
     "gradients reach the parameters, the state arrays and the start state of a force, through many steps"
@@ -72,7 +68,6 @@ _TABLE = [
     (_STEP, "edge_bending_properties edge_rest_angle", EXACT, _ROLLOUT, "0 for edges below 1e-6"),
     (_STEP, "tet_poses particle_tet_material tet_activations", EXACT, _ROLLOUT, "k_lambda 0: no volume force, derivative 0"),
     (_STEP, "particle_radius soft_contact_material", EXACT, _FOUND, "contact with shapes; 0 out of contact"),
-    (_STEP, "particle_contact_material", EXACT, _PAIRS, "particles against each other, with model.particle_grid"),
     (_STEP, "shape_material_ke shape_material_kd shape_material_kf shape_material_mu", EXACT, _FOUND, ""),
     (_STEP, "shape_scale shape_transform", EXACT, _FOUND, "where contacts are collided inside the recording"),
     (_STEP, "body_q body_qd", EXACT, _FOUND, "of kinematic bodies that carry shapes"),

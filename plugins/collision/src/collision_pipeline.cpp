@@ -40,7 +40,8 @@ std::int64_t moving_pairs(const Model& model) {
 void note_origin(const Model& model, const SimState& state, Contacts& contacts) {
   contacts.origin = {};
   if (open_recording() == 0 || open_recording() == kNoRecording) return;
-  contacts.origin = {state.particle_q, state.body_q, model.shape_transform, model.shape_scale, 0, open_recording()};
+  contacts.origin = {state.particle_q, state.body_q, model.shape_transform, model.shape_scale, 0,
+                     open_recording()};
   contacts.origin.versions = contacts.origin_versions();
 }
 

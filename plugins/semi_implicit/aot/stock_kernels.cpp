@@ -5,6 +5,7 @@
 
 #include "diff/element_kernels.hpp"
 #include "diff/kernels.hpp"
+#include "diff/pair_forces.hpp"
 
 namespace nova::aot {
 
@@ -27,6 +28,10 @@ std::vector<StockKernel> stock_kernels() {
       {kernels::pair_contact_kernel(), {{.wanted = 0b11}, {.wanted = 0b1111'1000'1011}}},
       // x, v, radius, flags, point, normal, ke, kd, kf, mu, soft -> total
       {kernels::record_contact_kernel({}), {{.wanted = 0b11}, {.wanted = 0b111'1100'0111}}},
+      // x, v, radius, material -> f
+      {kernels::particle_pair_kernel(), {{.wanted = 0b0011}, {.wanted = 0b1111}}},
+      // x, radius, soft -> f
+      {kernels::triangle_pair_kernel(), {{.wanted = 0b001}, {.wanted = 0b111}}},
       // x, v, radius, flags, x_found, shape_type, shape_scale, shape_pose, ke, kd, kf, mu, soft -> total
       {kernels::record_contact_kernel({.finds_again = true}),
        {{.wanted = 0b1'0011}, {.wanted = 0b1'1111'0001'0111}}},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contact forces from records: one row a particle summed over shapes (diff/record_contacts.cpp: one row a record).
+// Contact forces from records: one row a particle summed over shapes (diff/record_contacts.cpp: one row a
+// record).
 #include "diff/contact_records.hpp"
 #include "diff/kernels.hpp"
 #include "novaphy/collision/formula/soft_contact.h"
@@ -33,8 +34,9 @@ nova::Kernel make_pair_kernel() {
         const nova::Expr gap =
             collision::formula::soft_contact_gap(k.vec3("x"), k.f32("radius"), k.vec3("point"), normal);
         const nova::Mask touching = both(collision::is_active(k), collision::touches(k, gap));
-        force.sub_if(both(k.i32("tids") >= nova::Int(0), touching),
-                     collision::formula::soft_contact_force(gap, normal, k.vec3("v"), collision::contact_material(k)));
+        force.sub_if(
+            both(k.i32("tids") >= nova::Int(0), touching),
+            collision::formula::soft_contact_force(gap, normal, k.vec3("v"), collision::contact_material(k)));
       },
       [](nova::KernelScope& k, const Vec3E& force) {
         k.write("total", force);
@@ -42,8 +44,8 @@ nova::Kernel make_pair_kernel() {
       });
 }
 
-void subtract_by_pair(const Model& model, const SimState& state, const ContactRecords& records, const DeviceArray& sum,
-                      const DeviceArray& total, const MaterialRows& materials) {
+void subtract_by_pair(const Model& model, const SimState& state, const ContactRecords& records,
+                      const DeviceArray& sum, const DeviceArray& total, const MaterialRows& materials) {
   const nova::Operand inputs[] = {state.particle_q,
                                   state.particle_qd,
                                   sum,
@@ -75,8 +77,8 @@ void MaterialRows::follow(const Model& model) {
     particle = collision::particle_contact_row(model);
 }
 
-void add_contact_forces(const Model& model, SimState& state, const ContactRecords& records, const DeviceArray& sum,
-                        DeviceArray& total, MaterialRows& materials) {
+void add_contact_forces(const Model& model, SimState& state, const ContactRecords& records,
+                        const DeviceArray& sum, DeviceArray& total, MaterialRows& materials) {
   materials.follow(model);
   if (records.tids != nullptr) {
     subtract_by_pair(model, state, records, sum, total, materials);

@@ -70,7 +70,8 @@ DeviceArray bodies_of(const Model& model, const Contacts& contacts, const std::v
 }
 
 /// The records that the step works through.
-std::vector<std::int64_t> kept_records(const Model& model, const Contacts& contacts, const RecordOrder& order) {
+std::vector<std::int64_t> kept_records(const Model& model, const Contacts& contacts,
+                                       const RecordOrder& order) {
   const auto shapes = contacts.soft_contact_shape.read<std::int32_t>();
   const auto bodies = model.shape_body.read<std::int32_t>();
   std::vector<std::int64_t> kept;
@@ -84,7 +85,8 @@ std::vector<std::int64_t> kept_records(const Model& model, const Contacts& conta
 constexpr std::int64_t kFewPairs =
     256;  // with so few, the second launch of the other order costs more than empty pairs
 
-std::shared_ptr<RecordedContacts> copy_of(const Model& model, const Contacts& contacts, const RecordOrder& order) {
+std::shared_ptr<RecordedContacts> copy_of(const Model& model, const Contacts& contacts,
+                                          const RecordOrder& order) {
   auto copy = std::make_shared<RecordedContacts>();
   copy->generation = contacts.generation;
   copy->versions = versions_of(contacts);
@@ -116,10 +118,11 @@ const RecordedContacts& recorded(const Model& model, const Contacts& contacts, c
 const Contacts::Origin* live_origin(const Contacts& contacts) {
   const Contacts::Origin& origin = contacts.origin;
   if (!nova::is_recording() || origin.recording == 0 || origin.recording != open_recording()) return nullptr;
-  NOVAPHY_REQUIRE(origin.versions == contacts.origin_versions(), ErrorKind::stale_record,
-                  "DiffSemiImplicitSolver.step: the contacts were collided in this recording, and since then ",
-                  "the records, or the positions or poses that they were found with, were overwritten; collide ",
-                  "again, or collide before the recording so that the records are constants");
+  NOVAPHY_REQUIRE(
+      origin.versions == contacts.origin_versions(), ErrorKind::stale_record,
+      "DiffSemiImplicitSolver.step: the contacts were collided in this recording, and since then ",
+      "the records, or the positions or poses that they were found with, were overwritten; collide ",
+      "again, or collide before the recording so that the records are constants");
   return &origin;
 }
 

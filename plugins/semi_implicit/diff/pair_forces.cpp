@@ -31,7 +31,8 @@ nova::Kernel make_particle_kernel() {
         const Vec3E apart = x[0] - x[1];
         const Expr gap = formula::particle_gap(apart, radius[0], radius[1]);
         const Vec3E force = formula::particle_contact_force<Expr>(
-            apart, v[0] - v[1], gap, {material.linear.x, material.linear.y, material.linear.z, material.angular.x});
+            apart, v[0] - v[1], gap,
+            {material.linear.x, material.linear.y, material.linear.z, material.angular.x});
         k.write("f", std::array<Vec3E, 2>{force, -force});
       });
 }
@@ -39,13 +40,14 @@ nova::Kernel make_particle_kernel() {
 nova::Kernel make_triangle_kernel() {
   return nova::make_indexed_expr_kernel_typed_access_n(
       {.name = "triangle_particle_contact",
-       .in = {in("x", Row::vec3).gather("corner", 4), in("radius", Row::f32).gather("corner", 1).rate_static(),
+       .in = {in("x", Row::vec3).gather("corner", 4),
+              in("radius", Row::f32).gather("corner", 1).rate_static(),
               in("soft", Row::vec4).uniform().rate_static()},
        .out = {out("f", Row::vec3).scatter_add("corner", 4)},
        .index = {nova::index("corner", Row::ivec4)}},
       [](nova::KernelScope& k) {
-        k.write("f", formula::triangle_contact_forces(formula::approach_triangle(k.vec3s<4>("x")), k.f32("radius"),
-                                                      k.vec4("soft").x));
+        k.write("f", formula::triangle_contact_forces(formula::approach_triangle(k.vec3s<4>("x")),
+                                                      k.f32("radius"), k.vec4("soft").x));
       });
 }
 
@@ -68,11 +70,13 @@ const nova::Kernel& triangle_pair_kernel() {
   return kernel;
 }
 
-void add_pair_forces(const Model& model, const TouchingPairs& pairs, const DeviceArray& q, const DeviceArray& qd,
-                     const DeviceArray& material, const DeviceArray& soft, const DeviceArray& total) {
+void add_pair_forces(const Model& model, const TouchingPairs& pairs, const DeviceArray& q,
+                     const DeviceArray& qd, const DeviceArray& material, const DeviceArray& soft,
+                     const DeviceArray& total) {
   if (!pairs.particles().empty()) {
     const DeviceArray indices = indices_of(pairs.particles());
-    nova::launch(particle_pair_kernel(), {q, qd, model.particle_radius, material, indices}, {total}, indices.rows());
+    nova::launch(particle_pair_kernel(), {q, qd, model.particle_radius, material, indices}, {total},
+                 indices.rows());
   }
   if (!pairs.triangles().empty()) {
     const DeviceArray indices = indices_of(pairs.triangles());

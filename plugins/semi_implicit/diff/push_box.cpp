@@ -23,17 +23,20 @@ void each_number(T& push, Visit visit) {
 void check(const formula::PushBox<float>& push) {
   each_number(push, [&](const char* name, const float& value) {
     const bool positive = &value == &push.mass || &value == &push.smoothing || &value == &push.dt;
-    NOVAPHY_REQUIRE(std::isfinite(value) && (positive ? value > 0.0f : value >= 0.0f), ErrorKind::value, kWho, ": ", name,
-                    " is ", value, "; give a ", positive ? "positive number" : "number of at least 0");
+    NOVAPHY_REQUIRE(std::isfinite(value) && (positive ? value > 0.0f : value >= 0.0f), ErrorKind::value, kWho,
+                    ": ", name, " is ", value, "; give a ",
+                    positive ? "positive number" : "number of at least 0");
   });
 }
 
 const nova::Kernel& push_kernel() {
   static const nova::Kernel kernel = [] {
     nova::KernelDesc desc{.name = "push_box", .in = {}, .out = {}};
-    for (const char* name : {"box_x", "box_vx", "pusher_x", "pusher_vx"}) desc.in.push_back(nova::in(name, nova::Row::f32));
+    for (const char* name : {"box_x", "box_vx", "pusher_x", "pusher_vx"})
+      desc.in.push_back(nova::in(name, nova::Row::f32));
     formula::PushBox<float> names{};
-    each_number(names, [&](const char* name, float&) { desc.in.push_back(nova::in(name, nova::Row::f32).value()); });
+    each_number(names,
+                [&](const char* name, float&) { desc.in.push_back(nova::in(name, nova::Row::f32).value()); });
     desc.out = {nova::out("x", nova::Row::f32), nova::out("v", nova::Row::f32)};
     return nova::make_indexed_expr_kernel_typed_access_n(desc, [](nova::KernelScope& k) {
       formula::PushBox<nova::Expr> push;

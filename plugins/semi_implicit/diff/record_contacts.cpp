@@ -45,15 +45,15 @@ contact::ContactGeometry<Expr> find_again(nova::KernelScope& k, bool carried) {
 }
 
 void write_force(nova::KernelScope& k, RecordKernel kind) {
-  const contact::ContactGeometry<Expr> found = kind.finds_again
-                                                   ? find_again(k, kind.carried)
-                                                   : contact::ContactGeometry<Expr>{k.vec3("point"), k.vec3("normal")};
+  const contact::ContactGeometry<Expr> found =
+      kind.finds_again ? find_again(k, kind.carried)
+                       : contact::ContactGeometry<Expr>{k.vec3("point"), k.vec3("normal")};
   const Expr zero(0.0f);
   contact::MovingPoint<Expr> at{found.point, {zero, zero, zero}};
   Vec3E v = k.vec3("v");
   if (kind.carried) {
-    const auto moved = contact::carried_contact(k.transform("body_q"), k.spatial("body_qd"), k.vec3("body_com"),
-                                                found.point, k.vec3("velocity"));
+    const auto moved = contact::carried_contact(k.transform("body_q"), k.spatial("body_qd"),
+                                                k.vec3("body_com"), found.point, k.vec3("velocity"));
     at.point = select(on_body(k), moved.point, found.point);
     v = select(on_body(k), v - moved.velocity, v);
   }
@@ -64,17 +64,17 @@ void write_force(nova::KernelScope& k, RecordKernel kind) {
 }
 
 nova::Kernel make_record_kernel(RecordKernel kind) {
-  nova::KernelDesc desc{.name = kind.finds_again ? "particle_shape_contact_found" : "particle_shape_contact_records",
-                        .in = {in("x", Row::vec3).gather("particle"), in("v", Row::vec3).gather("particle"),
-                               in("radius", Row::f32).gather("particle").rate_static(),
-                               in("flags", Row::flags).gather("particle").rate_static()},
-                        .out = {out("total", Row::vec3).scatter_sub("particle")},
-                        .index = {nova::index("particle"), nova::index("shape")}};
-  const auto append = [&](std::initializer_list<nova::In> inputs) {
-    desc.in.insert(desc.in.end(), inputs);
-  };
+  nova::KernelDesc desc{
+      .name = kind.finds_again ? "particle_shape_contact_found" : "particle_shape_contact_records",
+      .in = {in("x", Row::vec3).gather("particle"), in("v", Row::vec3).gather("particle"),
+             in("radius", Row::f32).gather("particle").rate_static(),
+             in("flags", Row::flags).gather("particle").rate_static()},
+      .out = {out("total", Row::vec3).scatter_sub("particle")},
+      .index = {nova::index("particle"), nova::index("shape")}};
+  const auto append = [&](std::initializer_list<nova::In> inputs) { desc.in.insert(desc.in.end(), inputs); };
   if (kind.finds_again) {
-    append({in("x_found", Row::vec3).gather("particle"), in("shape_type", Row::i32).gather("shape").rate_static(),
+    append({in("x_found", Row::vec3).gather("particle"),
+            in("shape_type", Row::i32).gather("shape").rate_static(),
             in("shape_scale", Row::vec3).gather("shape").rate_static(),
             in("shape_pose", Row::transform).gather("shape").rate_static()});
     if (kind.carried) append({in("body_found", Row::transform).gather("body")});
@@ -90,7 +90,8 @@ nova::Kernel make_record_kernel(RecordKernel kind) {
             in("body_com", Row::vec3).gather("body").rate_static(), in("velocity", Row::vec3).constant()});
     desc.index.push_back(nova::index("body"));
   }
-  return nova::make_indexed_expr_kernel_typed_access_n(desc, [=](nova::KernelScope& k) { write_force(k, kind); });
+  return nova::make_indexed_expr_kernel_typed_access_n(desc,
+                                                       [=](nova::KernelScope& k) { write_force(k, kind); });
 }
 
 /// A view of the rows in use.
@@ -102,7 +103,8 @@ DeviceArray in_use(const DeviceArray& array, std::int64_t rows) {
 }  // namespace
 
 const nova::Kernel& record_contact_kernel(RecordKernel kind) {
-  static const nova::Kernel constant = make_record_kernel({}), carried = make_record_kernel({.carried = true}),
+  static const nova::Kernel constant = make_record_kernel({}),
+                            carried = make_record_kernel({.carried = true}),
                             found = make_record_kernel({.finds_again = true}),
                             found_carried = make_record_kernel({.finds_again = true, .carried = true});
   if (kind.finds_again) return kind.carried ? found_carried : found;
@@ -115,12 +117,15 @@ void subtract_by_record(const Model& model, const SimState& state, const Contact
   const auto rows = [&](const DeviceArray* array) {
     return array == nullptr ? DeviceArray{} : in_use(*array, records.used);
   };
-  const DeviceArray point = rows(records.point), normal = rows(records.normal), velocity = rows(records.velocity),
-                    particle = rows(records.particle), shape = rows(records.shape), body = rows(records.body);
-  std::vector<nova::Operand> inputs{state.particle_q, state.particle_qd, model.particle_radius, model.particle_flags};
+  const DeviceArray point = rows(records.point), normal = rows(records.normal),
+                    velocity = rows(records.velocity), particle = rows(records.particle),
+                    shape = rows(records.shape), body = rows(records.body);
+  std::vector<nova::Operand> inputs{state.particle_q, state.particle_qd, model.particle_radius,
+                                    model.particle_flags};
   if (kind.finds_again) {
     const Contacts::Origin& origin = *records.origin;
-    inputs.insert(inputs.end(), {origin.particle_q, model.shape_type, origin.shape_scale, origin.shape_transform});
+    inputs.insert(inputs.end(),
+                  {origin.particle_q, model.shape_type, origin.shape_scale, origin.shape_transform});
     if (kind.carried) inputs.emplace_back(origin.body_q);
   } else {
     inputs.insert(inputs.end(), {point, normal});

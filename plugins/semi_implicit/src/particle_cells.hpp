@@ -20,7 +20,8 @@ class ParticleCells {
   ParticleCells(std::span<const Vec3f> q, float size) : q_(q) {
     double most = 1e-30;
     for (const Vec3f& x : q)
-      if (is_finite(x)) most = std::max({most, std::abs(double{x.x}), std::abs(double{x.y}), std::abs(double{x.z})});
+      if (is_finite(x))
+        most = std::max({most, std::abs(double{x.x}), std::abs(double{x.y}), std::abs(double{x.z})});
     size_ = std::max(double{size}, most / 1e6);
     buckets_ = std::bit_ceil(2 * q.size() + 1);
     first_.assign(buckets_ + 1, 0);
@@ -34,7 +35,7 @@ class ParticleCells {
         particles_[static_cast<std::size_t>(next[bucket(cell_of(q[p]))]++)] = static_cast<std::int32_t>(p);
   }
 
-  /// The particles of all cells that the box touches, ascending: all that lie in it, and some beside.
+  /// The particles in the box, ascending, and some beside it.
   void in_box(const Vec3f& low, const Vec3f& high, std::vector<std::int32_t>& out) const {
     out.clear();
     if (!is_finite(low) || !is_finite(high)) return;
@@ -42,7 +43,7 @@ class ParticleCells {
     const double cells = double(to.x - from.x + 1) * double(to.y - from.y + 1) * double(to.z - from.z + 1);
     if (cells > static_cast<double>(q_.size())) {
       for (std::size_t p = 0; p < q_.size(); ++p)
-        if (is_finite(q_[p]) && is_between(cell_of(q_[p]), from, to)) out.push_back(static_cast<std::int32_t>(p));
+        if (is_between(q_[p], low, high)) out.push_back(static_cast<std::int32_t>(p));
       return;
     }
     for (std::int64_t x = from.x; x <= to.x; ++x)
@@ -51,7 +52,12 @@ class ParticleCells {
     std::sort(out.begin(), out.end());
   }
 
-  static bool is_finite(const Vec3f& x) { return std::isfinite(x.x) && std::isfinite(x.y) && std::isfinite(x.z); }
+  static bool is_between(const Vec3f& x, const Vec3f& low, const Vec3f& high) {
+    return low.x <= x.x && x.x <= high.x && low.y <= x.y && x.y <= high.y && low.z <= x.z && x.z <= high.z;
+  }
+  static bool is_finite(const Vec3f& x) {
+    return std::isfinite(x.x) && std::isfinite(x.y) && std::isfinite(x.z);
+  }
 
  private:
   struct Cell {
@@ -59,14 +65,14 @@ class ParticleCells {
     friend bool operator==(const Cell&, const Cell&) = default;
   };
   Cell cell_of(const Vec3f& x) const {
-    const auto index = [&](float v) { return static_cast<std::int64_t>(std::clamp(std::floor(double{v} / size_), -4e6, 4e6)); };
+    const auto index = [&](float v) {
+      return static_cast<std::int64_t>(std::clamp(std::floor(double{v} / size_), -4e6, 4e6));
+    };
     return {index(x.x), index(x.y), index(x.z)};
   }
-  static bool is_between(const Cell& cell, const Cell& from, const Cell& to) {
-    return from.x <= cell.x && cell.x <= to.x && from.y <= cell.y && cell.y <= to.y && from.z <= cell.z && cell.z <= to.z;
-  }
   std::size_t bucket(const Cell& cell) const {
-    const auto mix = static_cast<std::uint64_t>(cell.x) * 0x9e3779b97f4a7c15u ^ static_cast<std::uint64_t>(cell.y) * 0xc2b2ae3d27d4eb4fu ^
+    const auto mix = static_cast<std::uint64_t>(cell.x) * 0x9e3779b97f4a7c15u ^
+                     static_cast<std::uint64_t>(cell.y) * 0xc2b2ae3d27d4eb4fu ^
                      static_cast<std::uint64_t>(cell.z) * 0x165667b19e3779f9u;
     return static_cast<std::size_t>(mix ^ (mix >> 32)) & (buckets_ - 1);
   }

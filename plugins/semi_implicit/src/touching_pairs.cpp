@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "novaphy/error.hpp"
 #include "novaphy/log.hpp"
@@ -15,7 +16,9 @@ namespace novaphy::semi_implicit {
 
 namespace {
 
-constexpr std::int64_t kOften = 16;  // steps between two searches below which the skin grows
+constexpr std::int64_t kOften = 32;   // steps between two searches below which the skin grows
+constexpr std::int64_t kForget = 64;  // searches after which a skin that was too large is tried again
+constexpr float kLeastSkin = 1e-3f;   // m, where radii are 0
 
 float largest(std::span<const float> values) {
   float most = 0.0f;
@@ -41,6 +44,15 @@ Vec3f lowest(const Vec3f& a, const Vec3f& b) {
 }
 Vec3f highest(const Vec3f& a, const Vec3f& b) {
   return {std::max(a.x, b.x), std::max(a.y, b.y), std::max(a.z, b.z)};
+}
+
+constexpr float kTrust = 1e-3f;
+
+/// The normal of a triangle, or 0 where it is so thin that rounding may turn it. `extent` [m] is that of its
+/// surroundings.
+Vec3f trusted_normal(const Vec3f& a, const Vec3f& b, const Vec3f& c, float extent) {
+  const Vec3f across = cross(b - a, c - a);
+  return length(across) > kTrust * extent * extent ? normalize(across) : Vec3f{0.0f, 0.0f, 0.0f};
 }
 
 void require_room(std::size_t near, const char* what) {
@@ -83,12 +95,14 @@ void TouchingPairs::find(const Model& model, std::span<const Vec3f> q, Wanted wa
   }
 }
 
-void TouchingPairs::find_for_step(const char* who, const Model& model, std::span<const Vec3f> q, bool triangles) {
+void TouchingPairs::find_for_step(const char* who, const Model& model, std::span<const Vec3f> q,
+                                  bool triangles) {
   const Wanted wanted{.particles = model.particles_collide, .triangles = triangles && model.tri_count > 0};
   const Wanted unseen{.particles = wanted.particles && !looked_at_rest_.particles,
                       .triangles = wanted.triangles && !looked_at_rest_.triangles};
   if (unseen.any()) {
-    looked_at_rest_ = {looked_at_rest_.particles || wanted.particles, looked_at_rest_.triangles || wanted.triangles};
+    looked_at_rest_ = {looked_at_rest_.particles || wanted.particles,
+                       looked_at_rest_.triangles || wanted.triangles};
     const std::string overlap = overlap_at_rest(model, unseen);
     if (!overlap.empty()) log(LogLevel::warn, text(who, ": ", overlap));
   }
@@ -98,7 +112,8 @@ void TouchingPairs::find_for_step(const char* who, const Model& model, std::span
 bool TouchingPairs::is_near_current(const Model& model, std::span<const Vec3f> q, Wanted wanted) const {
   if (q_.size() != q.size() || wanted.particles != wanted_.particles || wanted.triangles != wanted_.triangles)
     return false;
-  if (topology_ != model.tri_indices.version() || cohesion_ != model.particle_contact_material.read<float>()[4] ||
+  if (topology_ != model.tri_indices.version() ||
+      cohesion_ != model.particle_contact_material.read<float>()[4] ||
       !(largest(model.particle_radius.read<float>()) <= radius_))
     return false;
   Vec3f low = q[0] - q_[0], high = low;
@@ -114,27 +129,45 @@ bool TouchingPairs::is_near_current(const Model& model, std::span<const Vec3f> q
   return finite && length(high - low) <= 0.99f * skin_ && rounding_of(most) <= rounding_;
 }
 
+// The skin doubles while searches come often, unless too many pairs would be near: each costs an exact test
+// in every step.
 void TouchingPairs::search(const Model& model, std::span<const Vec3f> q, Wanted wanted) {
   wanted_ = wanted;
   topology_ = model.tri_indices.version();
   cohesion_ = model.particle_contact_material.read<float>()[4];
   radius_ = largest(model.particle_radius.read<float>());
-  adapt_skin();
+  const float least = radius_ > 0.0f ? radius_ : kLeastSkin;
+  if (searches_ % kForget == 0) too_large_ = std::numeric_limits<float>::infinity();
+  if (skin_ < least) {
+    skin_ = least;
+  } else if (steps_since_search_ < kOften && 2.0f * skin_ < too_large_) {
+    skin_ *= 2.0f;
+  }
   q_.assign(q.begin(), q.end());
+  search_near(model);
+  while (4 * (near_particles_.size() + near_triangles_.size()) > q_.size() && skin_ > least) {
+    too_large_ = skin_;
+    skin_ = std::max(least, 0.5f * skin_);
+    search_near(model);
+  }
+  ++searches_, steps_since_search_ = 0;
+}
+
+void TouchingPairs::search_near(const Model& model) {
   near_particles_.clear(), near_triangles_.clear();
   float most = 0.0f;
-  for (const Vec3f& x : q)
+  for (const Vec3f& x : q_)
     if (ParticleCells::is_finite(x)) most = std::max(most, largest_coordinate(x));
   rounding_ = 8.0f * rounding_of(most);
   const float beyond = skin_ + rounding_;
   const float reach = 2.0f * radius_ + std::max(cohesion_, 0.0f) + beyond;
-  const ParticleCells cells(q, wanted.particles ? reach : radius_ + beyond);
-  if (wanted.particles) search_particles(cells, q, reach);
-  if (wanted.triangles) search_triangles(cells, model, q, radius_ + beyond);
-  ++searches_, steps_since_search_ = 0;
+  const ParticleCells cells(q_, wanted_.particles ? reach : radius_ + beyond);
+  if (wanted_.particles) search_particles(cells, reach);
+  if (wanted_.triangles) search_triangles(cells, model, radius_ + beyond);
 }
 
-void TouchingPairs::search_particles(const ParticleCells& cells, std::span<const Vec3f> q, float reach) {
+void TouchingPairs::search_particles(const ParticleCells& cells, float reach) {
+  const std::span<const Vec3f> q = q_;
   std::vector<std::int32_t> beside;
   const Vec3f around{reach, reach, reach};
   for (std::size_t i = 0; i < q.size(); ++i) {
@@ -146,8 +179,8 @@ void TouchingPairs::search_particles(const ParticleCells& cells, std::span<const
   }
 }
 
-void TouchingPairs::search_triangles(const ParticleCells& cells, const Model& model, std::span<const Vec3f> q,
-                                     float reach) {
+void TouchingPairs::search_triangles(const ParticleCells& cells, const Model& model, float reach) {
+  const std::span<const Vec3f> q = q_;
   const auto corners = model.tri_indices.read<std::int32_t>();
   const auto world = model.particle_world.read<std::int32_t>();
   std::vector<std::int32_t> beside;
@@ -160,26 +193,23 @@ void TouchingPairs::search_triangles(const ParticleCells& cells, const Model& mo
     const Vec3f &a = q[static_cast<std::size_t>(corner[0])], &b = q[static_cast<std::size_t>(corner[1])],
                 &c = q[static_cast<std::size_t>(corner[2])];
     const Vec3f low = lowest(a, lowest(b, c)) - around, high = highest(a, highest(b, c)) + around;
+    const float extent = length(high - low);
+    const Vec3f normal = trusted_normal(a, b, c, extent);
     cells.in_box(low, high, beside);
     for (const std::int32_t particle : beside) {
       const Vec3f& x = q[static_cast<std::size_t>(particle)];
-      const bool inside = low.x <= x.x && x.x <= high.x && low.y <= x.y && x.y <= high.y && low.z <= x.z && x.z <= high.z;
+      // far from the plane is cheaper to see than far from the triangle
+      if (!ParticleCells::is_between(x, low, high) || std::abs(dot(normal, x - a)) > reach + kTrust * extent)
+        continue;
       const bool own = particle == corner[0] || particle == corner[1] || particle == corner[2];
-      if (inside && !own && share_a_world(world[static_cast<std::size_t>(particle)], world[static_cast<std::size_t>(corner[0])]))
+      if (own || !share_a_world(world[static_cast<std::size_t>(particle)],
+                                world[static_cast<std::size_t>(corner[0])]))
+        continue;
+      if (!(formula::approach_triangle<float>({x, a, b, c}).distance > reach))
         near_triangles_.push_back({t, particle});
     }
     require_room(near_triangles_.size(), "particles and triangles");
   }
-}
-
-/// Larger while searches come often and few pairs are near, smaller while many are.
-void TouchingPairs::adapt_skin() {
-  const std::size_t near = near_particles_.size() + near_triangles_.size();
-  if (searches_ == 0 || skin_ <= 0.0f) skin_ = std::max(radius_, 0.0f);
-  if (skin_ <= 0.0f) skin_ = 1e-3f;
-  if (searches_ == 0) return;
-  if (near > 16 * q_.size() && steps_since_search_ > kOften) skin_ *= 0.5f;
-  if (steps_since_search_ < kOften && near <= 8 * q_.size()) skin_ *= 2.0f;
 }
 
 namespace {
@@ -191,19 +221,21 @@ std::string and_more(std::int64_t count, const char* what) {
   return text(", and so are ", count - 1, count == 2 ? " more " : " more ", what, count == 2 ? "" : "s");
 }
 
-std::string particles_at_rest(const TouchingPairs& pairs, std::span<const Vec3f> q, std::span<const float> radius) {
+std::string particles_at_rest(const TouchingPairs& pairs, std::span<const Vec3f> q,
+                              std::span<const float> radius) {
   std::int64_t count = 0;
   std::string first;
   for (const auto& [a, b] : pairs.particles()) {
     const auto i = static_cast<std::size_t>(a), j = static_cast<std::size_t>(b);
     const float apart = length(q[i] - q[j]), radii = radius[i] + radius[j];
     if (!(apart < kOverlap * radii) || ++count > 1) continue;
-    first = text("particles ", a, " and ", b, " are ", apart, " m apart at rest, less than their radii, which sum to ",
-                 radii, " m");
+    first = text("particles ", a, " and ", b, " are ", apart,
+                 " m apart at rest, less than their radii, which sum to ", radii, " m");
   }
   if (count == 0) return {};
   return first + and_more(count, "pair") +
-         ": they push each other from the first step on; give a smaller particle_radius, or set model.particle_grid to None";
+         ": they push each other from the first step on; give a smaller particle_radius, or set "
+         "model.particle_grid to None";
 }
 
 std::string triangles_at_rest(const TouchingPairs& pairs, std::span<const Vec3f> q,
@@ -214,12 +246,13 @@ std::string triangles_at_rest(const TouchingPairs& pairs, std::span<const Vec3f>
     const float apart = formula::approach_triangle(positions_of(q, pair)).distance;
     const float r = radius[static_cast<std::size_t>(pair[0])];
     if (!(apart < kOverlap * r) || ++count > 1) continue;
-    first = text("particle ", pair[0], " is ", apart, " m from the triangle of particles ", pair[1], ", ", pair[2], " and ",
-                 pair[3], " at rest, less than its radius of ", r, " m");
+    first = text("particle ", pair[0], " is ", apart, " m from the triangle of particles ", pair[1], ", ",
+                 pair[2], " and ", pair[3], " at rest, less than its radius of ", r, " m");
   }
   if (count == 0) return {};
   return first + and_more(count, "pair") +
-         ": they push each other from the first step on; give a smaller particle_radius, or enable_tri_contact=False";
+         ": they push each other from the first step on; give a smaller particle_radius, or "
+         "enable_tri_contact=False";
 }
 
 }  // namespace

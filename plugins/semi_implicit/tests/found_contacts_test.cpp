@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contacts that are collided inside the recording, and shapes on kinematic bodies: the gradient of the contact
-// force against the same law in double, for every kind of shape.
+// Contacts that are collided inside the recording, and shapes on kinematic bodies: the gradient of the
+// contact force against the same law in double, for every kind of shape.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -44,9 +44,18 @@ struct Numbers {
 
 /// The arrays of model and state behind Numbers, in the order in which the twin reads them.
 std::vector<const DeviceArray*> arrays_of(const Model& model, const SimState& state) {
-  return {&state.particle_q,        &state.particle_qd,       &model.particle_radius,   &model.shape_transform,
-          &model.shape_scale,       &model.shape_material_ke, &model.shape_material_kd, &model.shape_material_kf,
-          &model.shape_material_mu, &model.soft_contact_material, &state.body_q,        &state.body_qd};
+  return {&state.particle_q,
+          &state.particle_qd,
+          &model.particle_radius,
+          &model.shape_transform,
+          &model.shape_scale,
+          &model.shape_material_ke,
+          &model.shape_material_kd,
+          &model.shape_material_kf,
+          &model.shape_material_mu,
+          &model.soft_contact_material,
+          &state.body_q,
+          &state.body_qd};
 }
 
 /// dot(weight, contact force on the particle). `fixed`: the point and normal of a record that stay.
@@ -73,13 +82,15 @@ double twin(Numbers n, GeoType type, bool carried, const Vec3r& com, const Vec3r
                        : type == GeoType::SPHERE  ? contact::sphere_distance(local, scale.x)
                        : type == GeoType::CAPSULE ? contact::capsule_distance(local, scale.x, scale.y)
                                                   : contact::plane_distance(local, scale.x, scale.y);
-  const auto geometry = fixed != nullptr ? *fixed : contact::contact_geometry(local, surface, in_body, in_world.q);
+  const auto geometry =
+      fixed != nullptr ? *fixed : contact::contact_geometry(local, surface, in_body, in_world.q);
   if (found != nullptr) *found = geometry;
   contact::MovingPoint<Real> at{geometry.point, {0.0, 0.0, 0.0}};
   if (carried) at = contact::carried_contact(body, twist, com, geometry.point, Vec3r{0.0, 0.0, 0.0});
   const Real gap = contact::soft_contact_gap(x, radius, at.point, geometry.normal);
   if (gap > Real(0.0)) return 0.0;
-  const Vec3r force = contact::soft_contact_force<Real>(gap, geometry.normal, v - at.velocity, contact::mix(soft, shape));
+  const Vec3r force =
+      contact::soft_contact_force<Real>(gap, geometry.normal, v - at.velocity, contact::mix(soft, shape));
   return -dot(weight, force).value;
 }
 
@@ -155,7 +166,8 @@ struct Scene {
   }
 };
 
-/// One recorded step; `inside`: collided in the recording. Compares the force and all gradients with the twin.
+/// One recorded step; `inside`: collided in the recording. Compares the force and all gradients with the
+/// twin.
 void check_against_twin(Scene& scene, test::Random& random, bool inside) {
   const Vec3f weight = random.in_box(1.0f);
   const Vec3r com = scene.carried ? test::real(scene.model->body_com.read<Vec3f>()[0]) : Vec3r{0.0, 0.0, 0.0};
@@ -169,7 +181,8 @@ void check_against_twin(Scene& scene, test::Random& random, bool inside) {
     const nova::TapeScope recording(tape);
     if (inside) pipeline.collide(*scene.in, *contacts);
     solver.step(*scene.in, *scene.out, nullptr, contacts.get(), 0.001f);
-    loss = nova::sum(nova::mul(nova::Tensor(scene.in->particle_f), nova::Tensor::from(std::span(&weight.x, 3), Shape{1, 3})));
+    loss = nova::sum(nova::mul(nova::Tensor(scene.in->particle_f),
+                               nova::Tensor::from(std::span(&weight.x, 3), Shape{1, 3})));
   }
   REQUIRE(contacts->soft_contacts_used() == 1);
   tape.backward(loss);
@@ -195,7 +208,8 @@ void check_against_twin(Scene& scene, test::Random& random, bool inside) {
 
 }  // namespace
 
-TEST_CASE("collided inside the recording: every gradient is that of the double twin, on the world and on bodies") {
+TEST_CASE(
+    "collided inside the recording: every gradient is that of the double twin, on the world and on bodies") {
   test::Random random(61);
   for (const GeoType type : {GeoType::PLANE, GeoType::BOX, GeoType::SPHERE, GeoType::CAPSULE})
     for (int configuration = 0; configuration < 20; ++configuration) {
@@ -217,15 +231,17 @@ TEST_CASE("collided before the recording: point and normal of the record are con
     }
 }
 
-TEST_CASE("a rollout against shapes on kinematic bodies has the same bits from both solvers, recorded or not") {
+TEST_CASE(
+    "a rollout against shapes on kinematic bodies has the same bits from both solvers, recorded or not") {
   ModelBuilder builder;
   test::Random random(5);
   for (int p = 0; p < 40; ++p) builder.add_particle(random.in_box(0.8f), random.in_box(1.0f), 1.0, 0.05);
   for (int s = 0; s < 6; ++s) {
-    const int body = s % 3 == 0 ? -1
-                                : builder.add_link({.xform = Transformf{random.in_box(0.5f), random.rotation()},
-                                                    .com = random.in_box(0.1f),
-                                                    .is_kinematic = true});
+    const int body = s % 3 == 0
+                         ? -1
+                         : builder.add_link({.xform = Transformf{random.in_box(0.5f), random.rotation()},
+                                             .com = random.in_box(0.1f),
+                                             .is_kinematic = true});
     const ShapeArgs args{.xform = Transformf{random.in_box(0.5f), random.rotation()}};
     if (s % 2 == 0) builder.add_shape_box(body, 0.3, 0.2, 0.3, args);
     if (s % 2 == 1) builder.add_shape_capsule(body, 0.2, 0.3, args);
@@ -274,8 +290,10 @@ TEST_CASE("positions that were overwritten after a collide in the recording are 
   scene.in->particle_q.write<Vec3f>()[0].x += 0.01f;
   CHECK(test::message_of([&] { solver.step(*scene.in, *scene.out, nullptr, contacts.get(), 0.001f); },
                          ErrorKind::stale_record) ==
-        "DiffSemiImplicitSolver.step: the contacts were collided in this recording, and since then the records, or "
-        "the positions or poses that they were found with, were overwritten; collide again, or collide before the "
+        "DiffSemiImplicitSolver.step: the contacts were collided in this recording, and since then the "
+        "records, or "
+        "the positions or poses that they were found with, were overwritten; collide again, or collide "
+        "before the "
         "recording so that the records are constants");
 }
 
@@ -303,6 +321,7 @@ TEST_CASE("a particle at the centre of a sphere and on the axis of a capsule has
     CHECK(loss.item() > 0.0f);
     tape.backward(loss);
     for (const DeviceArray* array : {&in->particle_q, &in->particle_qd, &model->shape_scale})
-      for (const float value : nova::Tensor(*array).grad()->array().read<float>()) CHECK(std::isfinite(value));
+      for (const float value : nova::Tensor(*array).grad()->array().read<float>())
+        CHECK(std::isfinite(value));
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forces of particles on each other and on triangles: gradients against the same laws in double, momentum, equal bits of
-// both solvers, singular points.
+// Forces of particles on each other and on triangles: gradients against the same laws in double, momentum,
+// equal bits of both solvers, singular points.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -70,7 +70,8 @@ Vec3r row(const std::vector<double>& values, std::size_t first) {
 }
 
 template <class Twin>
-void check_gradients(const Recorded& got, std::initializer_list<const DeviceArray*> arrays, Twin&& twin, double stiffness) {
+void check_gradients(const Recorded& got, std::initializer_list<const DeviceArray*> arrays, Twin&& twin,
+                     double stiffness) {
   const std::vector<double> at = numbers(arrays);
   std::vector<float> gradients;
   for (const DeviceArray* array : arrays)
@@ -97,7 +98,8 @@ void check_momentum(const std::vector<Vec3f>& forces) {
 std::shared_ptr<Model> two_particles(test::Random& random) {
   ModelBuilder builder;
   const float a = random.between(0.05f, 0.1f), b = random.between(0.05f, 0.1f);
-  const Vec3f centre = random.in_box(1.0f), away = normalize(random.in_box(1.0f)) * (random.between(0.5f, 0.95f) * (a + b));
+  const Vec3f centre = random.in_box(1.0f),
+              away = normalize(random.in_box(1.0f)) * (random.between(0.5f, 0.95f) * (a + b));
   builder.add_particle(centre, random.in_box(1.0f), 1.0, a);
   builder.add_particle(centre + away, random.in_box(1.0f), 1.0, b);
   auto model = builder.finalize({}, true);
@@ -107,7 +109,8 @@ std::shared_ptr<Model> two_particles(test::Random& random) {
   return model;
 }
 
-/// A particle near a triangle of other particles: above its face, beside an edge or a corner as chance has it.
+/// A particle near a triangle of other particles: above its face, beside an edge or a corner as chance has
+/// it.
 std::shared_ptr<Model> triangle_and_particle(test::Random& random) {
   ModelBuilder builder;
   for (;;) {
@@ -118,7 +121,8 @@ std::shared_ptr<Model> triangle_and_particle(test::Random& random) {
     if (approach.distance < 0.02f || approach.distance > 0.9f * radius) continue;
     builder.add_particle(x[0], {0, 0, 0}, 1.0, radius);
     for (int k = 1; k < 4; ++k) builder.add_particle(x[static_cast<std::size_t>(k)], {0, 0, 0}, 1.0, 0.001);
-    builder.add_triangle(1, 2, 3, {.tri_ke = 0.0, .tri_ka = 0.0, .tri_kd = 0.0, .tri_drag = 0.0, .tri_lift = 0.0});
+    builder.add_triangle(1, 2, 3,
+                         {.tri_ke = 0.0, .tri_ka = 0.0, .tri_kd = 0.0, .tri_drag = 0.0, .tri_lift = 0.0});
     auto model = builder.finalize({}, true);
     test::set_soft_contact_material(*model, 400.0f, 3.0f, 10.0f, 0.5f);
     return model;
@@ -136,7 +140,9 @@ TEST_CASE("two particles that overlap: force and every gradient are the double t
     const auto twin = [&](const std::vector<double>& n) {  // q 6, qd 6, radius 2, material 6
       const Vec3r apart = row(n, 0) - row(n, 3), v = row(n, 6) - row(n, 9);
       const Real gap = formula::particle_gap(apart, Real(n[12]), Real(n[13]));
-      return dot(difference, formula::particle_contact_force<Real>(apart, v, gap, {n[14], n[15], n[16], n[17]})).value;
+      return dot(difference,
+                 formula::particle_contact_force<Real>(apart, v, gap, {n[14], n[15], n[16], n[17]}))
+          .value;
     };
     check_gradients(got,
                     {&got.in->particle_q, &got.in->particle_qd, &got.model->particle_radius,
@@ -159,7 +165,9 @@ TEST_CASE("a particle beside a triangle: force and every gradient are the double
       for (std::size_t k = 0; k < 4; ++k) sum += dot(test::real(got.weight[k]), forces[k]).value;
       return sum;
     };
-    check_gradients(got, {&got.in->particle_q, &got.model->particle_radius, &got.model->soft_contact_material}, twin, 400.0);
+    check_gradients(got,
+                    {&got.in->particle_q, &got.model->particle_radius, &got.model->soft_contact_material},
+                    twin, 400.0);
     check_momentum(got.force());
     const auto x = got.in->particle_q.read<Vec3f>();
     const Vec3f at = formula::closest_on_triangle(x[1], x[2], x[3], x[0]);
@@ -171,11 +179,14 @@ TEST_CASE("a particle beside a triangle: force and every gradient are the double
   CHECK(corners >= 5);
 }
 
-TEST_CASE("a heap of particles and cloth falls with the same bits from both solvers, recorded or not, on any threads") {
+TEST_CASE(
+    "a heap of particles and cloth falls with the same bits from both solvers, recorded or not, on any "
+    "threads") {
   test::Random random(8);
   const test::LogLines overlap_is_meant;
   ModelBuilder builder;
-  builder.add_cloth_grid({.dim_x = 6, .dim_y = 6, .cell_x = 0.1f, .cell_y = 0.1f, .mass = 0.1, .particle_radius = 0.02});
+  builder.add_cloth_grid(
+      {.dim_x = 6, .dim_y = 6, .cell_x = 0.1f, .cell_y = 0.1f, .mass = 0.1, .particle_radius = 0.02});
   for (int p = 0; p < 60; ++p)
     builder.add_particle(Vec3f{0.3f, 0.3f, 0.4f} + random.in_box(0.3f), random.in_box(1.0f), 0.1, 0.04);
   const auto model = builder.finalize();
@@ -186,7 +197,8 @@ TEST_CASE("a heap of particles and cloth falls with the same bits from both solv
   SolverSemiImplicit forward(model), fine(model);
   fine.set_grain(7);
   DiffSemiImplicitSolver recorded(model);
-  std::vector<std::shared_ptr<SimState>> a{model->state()}, b{model->state()}, c{model->state()}, d{model->state()};
+  std::vector<std::shared_ptr<SimState>> a{model->state()}, b{model->state()}, c{model->state()},
+      d{model->state()};
   nova::Tape tape;
   for (std::size_t t = 0; t < 80; ++t) {
     for (auto* states : {&a, &b, &c, &d}) states->push_back(model->state());
@@ -251,12 +263,15 @@ TEST_CASE("at rest against each other particles have a finite gradient, and adhe
 
 TEST_CASE("both solvers say at their first step which radii overlap at rest, once") {
   ModelBuilder builder;
-  for (int p = 0; p < 3; ++p) builder.add_particle({0.01f * static_cast<float>(p), 0, 0}, {0, 0, 0}, 1.0, 0.1);
+  for (int p = 0; p < 3; ++p)
+    builder.add_particle({0.01f * static_cast<float>(p), 0, 0}, {0, 0, 0}, 1.0, 0.1);
   const auto model = builder.finalize();
   const auto in = model->state(), out = model->state();
   const std::string sentence =
-      ": particles 0 and 1 are 0.01 m apart at rest, less than their radii, which sum to 0.2 m, and so are 2 more pairs: they "
-      "push each other from the first step on; give a smaller particle_radius, or set model.particle_grid to None";
+      ": particles 0 and 1 are 0.01 m apart at rest, less than their radii, which sum to 0.2 m, and so are 2 "
+      "more pairs: they "
+      "push each other from the first step on; give a smaller particle_radius, or set model.particle_grid to "
+      "None";
   SolverSemiImplicit forward(model);
   DiffSemiImplicitSolver recorded(model);
   const test::LogLines log;

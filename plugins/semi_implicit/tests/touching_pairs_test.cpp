@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs that touch, found by cells, against the test of every pair; and the sentence on radii that overlap at rest.
+// Pairs that touch, found by cells, against the test of every pair; and the sentence on radii that overlap at
+// rest.
 #include "novaphy/semi_implicit/touching_pairs.hpp"
 
 #include <doctest/doctest.h>
@@ -38,7 +39,8 @@ std::vector<TouchingPairs::ParticlePair> every_particle_pair(const Model& model,
   for (std::size_t i = 0; i < q.size(); ++i)
     for (std::size_t j = i + 1; j < q.size(); ++j)
       if ((flags[i] & flags[j] & ParticleFlags::ACTIVE) != 0 &&
-          formula::particle_gap(q[i] - q[j], radius[i], radius[j]) <= model.particle_contact_material.read<float>()[4])
+          formula::particle_gap(q[i] - q[j], radius[i], radius[j]) <=
+              model.particle_contact_material.read<float>()[4])
         out.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)});
   return out;
 }
@@ -54,7 +56,8 @@ std::vector<TouchingPairs::TrianglePair> every_triangle_pair(const Model& model,
       if (particle == c[0] || particle == c[1] || particle == c[2]) continue;
       const auto at = [&](std::int32_t k) { return q[static_cast<std::size_t>(k)]; };
       const auto approach = formula::approach_triangle<float>({q[p], at(c[0]), at(c[1]), at(c[2])});
-      if (formula::touches_triangle(approach.distance, radius[p])) out.push_back({particle, c[0], c[1], c[2]});
+      if (formula::touches_triangle(approach.distance, radius[p]))
+        out.push_back({particle, c[0], c[1], c[2]});
     }
   return out;
 }
@@ -67,7 +70,8 @@ TEST_CASE("the pairs are those of testing every pair, while particles move, clus
     const auto model = cloud(random, 150, 30, half, 0.1f);
     model->particle_contact_material.write<float>()[4] = half < 1.0f ? 0.0f : 0.01f;
     std::vector<Vec3f> q, v;
-    for (const Vec3f& x : model->particle_q.read<Vec3f>()) q.push_back(x), v.push_back(random.in_box(0.6f) + Vec3f{9, 0, 0});
+    for (const Vec3f& x : model->particle_q.read<Vec3f>())
+      q.push_back(x), v.push_back(random.in_box(0.6f) + Vec3f{9, 0, 0});
     TouchingPairs pairs;
     std::size_t particles = 0, triangles = 0;
     for (int step = 0; step < 120; ++step) {
@@ -114,7 +118,8 @@ TEST_CASE("positions that are not finite touch nothing, the others still do") {
   CHECK(pairs.particles()[0] == TouchingPairs::ParticlePair{2, 3});
 }
 
-TEST_CASE("particles of two worlds do not meet, radii and cohesion may change, nothing wanted is nothing found") {
+TEST_CASE(
+    "particles of two worlds do not meet, radii and cohesion may change, nothing wanted is nothing found") {
   ModelBuilder one;
   one.add_particle({0, 0, 0}, {0, 0, 0}, 1.0, 0.1);
   one.add_particle({0.3f, 0, 0}, {0, 0, 0}, 1.0, 0.1);
@@ -139,18 +144,22 @@ TEST_CASE("particles of two worlds do not meet, radii and cohesion may change, n
 
 TEST_CASE("radii that overlap at rest are named with the first pair, its distance, and how many there are") {
   ModelBuilder builder;
-  for (int p = 0; p < 4; ++p) builder.add_particle({0.01f * static_cast<float>(p), 0, 0}, {0, 0, 0}, 1.0, 0.1);
+  for (int p = 0; p < 4; ++p)
+    builder.add_particle({0.01f * static_cast<float>(p), 0, 0}, {0, 0, 0}, 1.0, 0.1);
   builder.add_particle({0.0f, 0.05f, 0}, {0, 0, 0}, 1.0, 0.001);
   builder.add_triangle(0, 3, 4);
   const auto model = builder.finalize();
   CHECK(overlap_at_rest(*model, {.particles = true}) ==
-        "particles 0 and 1 are 0.01 m apart at rest, less than their radii, which sum to 0.2 m, and so are 9 more pairs: "
-        "they push each other from the first step on; give a smaller particle_radius, or set model.particle_grid to None");
+        "particles 0 and 1 are 0.01 m apart at rest, less than their radii, which sum to 0.2 m, and so are 9 "
+        "more pairs: "
+        "they push each other from the first step on; give a smaller particle_radius, or set "
+        "model.particle_grid to None");
   for (float& radius : model->particle_radius.write<float>()) radius = 0.005f;
   CHECK(overlap_at_rest(*model, {.particles = true}).empty());  // they meet exactly
   model->particle_q.write<Vec3f>()[1].z = 0.004f;
   CHECK(overlap_at_rest(*model, {.triangles = true}) ==
-        "particle 1 is 0.004 m from the triangle of particles 0, 3 and 4 at rest, less than its radius of 0.005 m: they push "
+        "particle 1 is 0.004 m from the triangle of particles 0, 3 and 4 at rest, less than its radius of "
+        "0.005 m: they push "
         "each other from the first step on; give a smaller particle_radius, or enable_tri_contact=False");
 }
 
@@ -168,11 +177,13 @@ TEST_CASE("a triangle with a corner that does not exist is named") {
 
 TEST_CASE("too many near pairs are an error that says what to do") {
   ModelBuilder builder;
-  for (int p = 0; p < 8100; ++p) builder.add_particle({1e-4f * static_cast<float>(p), 0, 0}, {0, 0, 0}, 1.0, 1.0);
+  for (int p = 0; p < 8100; ++p)
+    builder.add_particle({1e-4f * static_cast<float>(p), 0, 0}, {0, 0, 0}, 1.0, 1.0);
   const auto model = builder.finalize();
   TouchingPairs pairs;
   CHECK(test::message_of([&] { pairs.find(*model, model->particle_q.read<Vec3f>(), {.particles = true}); },
                          ErrorKind::value) ==
-        "more than 32000000 pairs of particles are near each other; give the particles a smaller radius, or switch this "
+        "more than 32000000 pairs of particles are near each other; give the particles a smaller radius, or "
+        "switch this "
         "contact off");
 }

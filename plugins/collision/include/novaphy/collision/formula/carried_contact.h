@@ -12,8 +12,8 @@ struct MovingPoint {
   Vec3T<T> point, velocity;
 };
 
-/// `point` [m] and `velocity` [m/s] are in the frame of the body, as a contact record holds them; `twist` is the
-/// body's, whose linear part is the velocity of the centre of mass `com` [m, body frame].
+/// `point` [m] and `velocity` [m/s] are in the frame of the body, as a contact record holds them; `twist` is
+/// the body's, whose linear part is the velocity of the centre of mass `com` [m, body frame].
 template <class T>
 MovingPoint<T> carried_contact(const TransformT<T>& body, const SpatialT<T>& twist, const Vec3T<T>& com,
                                const Vec3T<T>& point, const Vec3T<T>& velocity) {

@@ -25,23 +25,24 @@ struct AxisMotion {
   T x, v;
 };
 
-/// The force of the sphere on the box, N: the law of particle-shape contact along the axis (formula/soft_contact.h of
-/// plugin collision), against the face that the sphere is in front of.
+/// The force of the sphere on the box, N: the law of particle-shape contact along the axis
+/// (formula/soft_contact.h of plugin collision), against the face that the sphere is in front of.
 template <class T>
 T push_force(const AxisMotion<T>& box, const AxisMotion<T>& pusher, const PushBox<T>& push) {
   const T zero = T(0.0f);
   const T side = select(pusher.x < box.x, T(-1.0f), T(1.0f));
   const Vec3T<T> normal{side, zero, zero};
-  const T gap = collision::formula::soft_contact_gap(Vec3T<T>{pusher.x, zero, zero}, push.pusher_radius,
-                                                     Vec3T<T>{box.x + side * push.half_extent, zero, zero}, normal);
-  const auto force = collision::formula::soft_contact_force<T>(gap, normal, Vec3T<T>{pusher.v - box.v, zero, zero},
-                                                               {push.ke, push.kd, zero, zero});
+  const T gap =
+      collision::formula::soft_contact_gap(Vec3T<T>{pusher.x, zero, zero}, push.pusher_radius,
+                                           Vec3T<T>{box.x + side * push.half_extent, zero, zero}, normal);
+  const auto force = collision::formula::soft_contact_force<T>(
+      gap, normal, Vec3T<T>{pusher.v - box.v, zero, zero}, {push.ke, push.kd, zero, zero});
   return select(gap > zero, zero, force.x);
 }
 
-/// The box after one step: pushed, then slowed by the ground, then moved. Friction is mu m g against the motion with the
-/// Huber length (v^2 / smoothing + smoothing) / 2 for |v| below the smoothing speed; it is taken at the end of the step, so
-/// it never turns the motion round, whatever the step.
+/// The box after one step: pushed, then slowed by the ground, then moved. Friction is mu m g against the
+/// motion with the Huber length (v^2 / smoothing + smoothing) / 2 for |v| below the smoothing speed; it is
+/// taken at the end of the step, so it never turns the motion round, whatever the step.
 template <class T>
 AxisMotion<T> push_box(const AxisMotion<T>& box, const AxisMotion<T>& pusher, const PushBox<T>& push) {
   const T half = T(0.5f), one = T(1.0f);
