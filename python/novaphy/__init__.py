@@ -61,6 +61,9 @@ ShapeType = GeoType
 
 _SUBMODULES = ("camera", "collision", "diff", "examples", "identify", "io", "nova", "plugins", "solvers", "viewer")
 
+#: Names whose modules import NumPy, by module: loaded when they are first asked for.
+_NEEDING_NUMPY = {"Mesh": "_meshes", "TetMesh": "_meshes", "MeshQuality": "_mesh_quality", "mesh_quality": "_mesh_quality"}
+
 __all__ = [
     "Axis",
     "BodyFlags",
@@ -78,6 +81,8 @@ __all__ = [
     "GradientNotReadyError",
     "JointTargetMode",
     "JointType",
+    "Mesh",
+    "MeshQuality",
     "Model",
     "ModelBuilder",
     "NovaPhyError",
@@ -91,6 +96,7 @@ __all__ = [
     "SimState",
     "StaleRecordError",
     "State",
+    "TetMesh",
     "TraceError",
     "Transform",
     "UnsupportedFeatureError",
@@ -98,6 +104,7 @@ __all__ = [
     "config",
     "get_device",
     "load_plugin",
+    "mesh_quality",
     "provenance",
     "scene_hash",
     "sdk_cmake_dir",
@@ -143,6 +150,11 @@ def __getattr__(name: str):
         from .collision import CollisionPipeline
 
         return CollisionPipeline
+    if name in _NEEDING_NUMPY:
+        value = getattr(_importlib.import_module(f".{_NEEDING_NUMPY[name]}", __name__), name)
+        value.__module__ = __name__
+        globals()[name] = value
+        return value
     from ._lazy import no_attribute, public_module_of
 
     if not name.startswith("_") and (home := public_module_of(name)):

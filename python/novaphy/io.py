@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files: rollouts and states as NPZ, each with novaphy.provenance() inside."""
+"""Files: rollouts and states as NPZ, each with novaphy.provenance() inside, and meshes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as _np
 
 from ._core import ParseError
+from ._meshes import load_mesh as load_mesh
 from ._provenance import provenance as _provenance
 
 _META = "meta"

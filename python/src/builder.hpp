@@ -14,6 +14,7 @@ Vec3f axis_vector(const py::handle& value, const std::string& where);
 
 void bind_builder_configs(py::handle builder_class);
 void bind_builder_particles(BuilderClass& cls);
+void bind_builder_meshes(BuilderClass& cls);
 void bind_builder_bodies(BuilderClass& cls);
 void bind_builder_joints(BuilderClass& cls);
 void bind_builder_columns(py::module_& m, BuilderClass& cls);

@@ -1,39 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ModelBuilder's particles, springs, triangles, edges, tetrahedra and grids.
-#include <pybind11/numpy.h>
-
-#include "builder.hpp"
-#include "novaphy/python_arrays.hpp"
+#include "builder_rows.hpp"
 
 namespace novaphy::python {
 namespace {
-
-using Number = std::optional<double>;
-
-/// Rows of three floats from anything array-like.
-std::vector<Vec3f> vec3_rows(const py::object& value, const std::string& where) {
-  const py::array rows = convert_array(value, {where, DType::f32, {-1, 3}});
-  const auto* begin = static_cast<const Vec3f*>(rows.data());
-  return {begin, begin + rows.shape(0)};
-}
-
-std::vector<double> doubles(const py::object& value, const std::string& where) {
-  if (value.is_none()) return {};
-  convert_array(value, {where,
-                        DType::f32,
-                        {-1}});  // the check of kind, shape and range; the builder rounds the doubles itself
-  return py::module_::import("numpy")
-      .attr("asarray")(value, "float64")
-      .attr("tolist")()
-      .cast<std::vector<double>>();
-}
-
-std::vector<int> integers(const py::object& value, const std::string& where) {
-  if (value.is_none()) return {};
-  const py::array given = convert_array(value, {where, DType::i32, {-1}});
-  const auto* begin = static_cast<const int*>(given.data());
-  return {begin, begin + given.shape(0)};
-}
 
 int add_particle(ModelBuilder& self, const py::object& pos, const py::object& vel, double mass, Number radius,
                  int flags) {
@@ -46,15 +16,6 @@ void add_particles(ModelBuilder& self, const py::object& pos, const py::object& 
   self.add_particles(vec3_rows(pos, "add_particles: pos"), vec3_rows(vel, "add_particles: vel"),
                      doubles(mass, "add_particles: mass"), doubles(radius, "add_particles: radius"),
                      integers(flags, "add_particles: flags"));
-}
-
-/// pos, rot and vel of a grid; None = the defaults.
-template <class Grid>
-void place(Grid& grid, const std::string& where, const py::object& pos, const py::object& rot,
-           const py::object& vel) {
-  grid.pos = vec3_argument(pos, where + ": pos");
-  grid.rot = quat_argument(rot, where + ": rot (x, y, z, w)");
-  grid.vel = vec3_argument(vel, where + ": vel");
 }
 
 void add_particle_grid(ModelBuilder& self, const py::object& pos, const py::object& rot,
@@ -174,6 +135,7 @@ void bind_builder_particles(BuilderClass& cls) {
            "spring_kd"_a = none, "particle_radius"_a = none,
            "A sheet of triangles, two a cell, with bending edges.");
   bind_elements(cls);
+  bind_builder_meshes(cls);
 }
 
 }  // namespace novaphy::python

@@ -106,10 +106,10 @@ TEST_CASE("a triangle without area is refused") {
   ModelBuilder b = corners();
   b.add_particle({2, 0, 0}, {0, 0, 0}, 1);
   CHECK_FAILS(b.add_triangle(0, 1, 4), degenerate_element,
-              "add_triangle: triangle (0, 1, 4) has area 0 m^2 and a longest side of 2 m: want particles "
+              "add_triangle: triangle 0 (0, 1, 4) has area 0 m^2 and a longest side of 2 m: want particles "
               "that do not lie on a line");
   CHECK_FAILS(b.add_triangle(0, 1, 1), degenerate_element,
-              "add_triangle: triangle (0, 1, 1) has area 0 m^2 and a longest side of 1 m: want particles "
+              "add_triangle: triangle 0 (0, 1, 1) has area 0 m^2 and a longest side of 1 m: want particles "
               "that do not lie on a line");
   CHECK_FAILS(b.add_triangle(0, 1, 9), index,
               "add_triangle: k is 9: the builder has 5 particles, want an index from 0 to 4");
@@ -117,7 +117,7 @@ TEST_CASE("a triangle without area is refused") {
               "add_triangle: tri_lift is nan: want a finite number");
   const int i[] = {0, 0}, j[] = {1, 1}, k[] = {2, 4};
   CHECK_FAILS(b.add_triangles(i, j, k), degenerate_element,
-              "add_triangles: triangle (0, 1, 4) has area 0 m^2 and a longest side of 2 m: want particles "
+              "add_triangles: triangle 1 (0, 1, 4) has area 0 m^2 and a longest side of 2 m: want particles "
               "that do not lie on a line");
   CHECK_FAILS(b.add_triangles(i, std::span(j, 1), k), value,
               "add_triangles: i, j and k have 2, 1 and 2 entries: want the same number");
@@ -164,10 +164,10 @@ TEST_CASE("a tetrahedron returns its volume; an inverted or flat one is refused"
   CHECK(b.add_tetrahedron(0, 1, 2, 3) == doctest::Approx(1.0 / 6));
   CHECK(b.particle_tet_material == std::vector<float>{1000, 1000, 0});
   CHECK_FAILS(b.add_tetrahedron(0, 2, 1, 3), degenerate_element,
-              "add_tetrahedron: tetrahedron (0, 2, 1, 3) is inverted, its signed volume is -0.166667 m^3: "
+              "add_tetrahedron: tetrahedron 1 (0, 2, 1, 3) is inverted, its signed volume is -0.166667 m^3: "
               "swap two of its particles");
   CHECK_FAILS(b.add_tetrahedron(0, 1, 2, 4), degenerate_element,
-              "add_tetrahedron: tetrahedron (0, 1, 2, 4) has volume 0 m^3 and a longest side of 1.41421 m: "
+              "add_tetrahedron: tetrahedron 1 (0, 1, 2, 4) has volume 0 m^3 and a longest side of 1.41421 m: "
               "want particles that do not lie in a plane");
   CHECK_FAILS(b.add_tetrahedron(0, 1, 2, 7), index,
               "add_tetrahedron: l is 7: the builder has 5 particles, want an index from 0 to 4");
@@ -278,7 +278,7 @@ TEST_CASE("grids that cannot be are refused and leave nothing behind") {
               "add_soft_grid: rot is the quaternion (0, 0, 0, 2) of length 2: want x, y, z, w of length 1");
   CHECK_FAILS(b.add_soft_grid({.pos = {1e6f, 0, 0}, .cell_x = 1e-3, .cell_y = 1e-3, .cell_z = 1e-3}),
               degenerate_element,
-              "add_soft_grid: tetrahedron (1, 5, 3, 0) has volume 0 m^3 and a longest side of 0.00141421 m: "
+              "add_soft_grid: tetrahedron 0 (1, 5, 3, 0) has volume 0 m^3 and a longest side of 0.00141421 m: "
               "want particles that do not lie in a plane");
   CHECK_FAILS(b.add_cloth_grid({.dim_x = -3}), value, "add_cloth_grid: dim_x is -3: want at least 1");
   CHECK_FAILS(b.add_cloth_grid({.mass = kNan}), value,

@@ -123,10 +123,10 @@ TEST_CASE("elements whose size leaves float32 are refused where they are added")
   builder.add_particles(std::vector<Vec3f>{{0, 0, 0}, {1e30f, 0, 0}, {0, 1e30f, 0}, {0, 0, 1e30f}},
                         std::vector<Vec3f>(4), std::vector<double>(4, 1.0));
   CHECK_FAILS(builder.add_triangle(0, 1, 2), degenerate_element,
-              "add_triangle: triangle (0, 1, 2) has a longest side of inf m: want at most 1e+18");
+              "add_triangle: triangle 0 (0, 1, 2) has a longest side of inf m: want at most 1e+18");
   CHECK_FAILS(
       builder.add_tetrahedron(0, 1, 2, 3), degenerate_element,
-      "add_tetrahedron: tetrahedron (0, 1, 2, 3) has a longest side of 1.41421e+30 m: want at most 1e+18");
+      "add_tetrahedron: tetrahedron 0 (0, 1, 2, 3) has a longest side of 1.41421e+30 m: want at most 1e+18");
   CHECK(builder.tri_count() + builder.tet_count() == 0);
 }
 

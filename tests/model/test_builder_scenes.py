@@ -26,8 +26,13 @@ def test_a_scene_written_for_newton_builds_newtons_arrays(name, data):
             theirs = np.array(sorted(theirs.reshape(-1, 2).tolist()), np.int32).ravel()
         if array == "gravity":  # Newton adds a row for world -1
             theirs = theirs[:ours.size]
-        # NumPy's arctan2 of float32, which Newton uses for soft grids, is not the same on every processor
-        allowed = 2e-7 if (name, array) == ("soft_grid", "edge_rest_angle") else 0
-        np.testing.assert_allclose(ours, theirs, rtol=allowed, atol=allowed, err_msg=f"{name}: {array}")
+        # NumPy's arctan2 of float32, which Newton uses, is not the same on every processor
+        allowed = 2e-7 if name.startswith("soft") and array == "edge_rest_angle" else 0
+        # Newton measures a cloth mesh before it rounds the positions, we the rounded ones; volumes of a soft mesh are
+        # LAPACK's determinants in float
+        measured = "mass" in array or array == "particle_q" or array.startswith(("tri_", "edge_rest"))
+        if (name == "cloth_mesh" and measured) or (name == "soft_mesh" and "mass" in array):
+            allowed = 1e-6 * np.abs(theirs).max()
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=allowed, err_msg=f"{name}: {array}")
     assert list(model.body_label) == reference["labels"]["body"]
     assert list(model.joint_label) == reference["labels"]["joint"]

@@ -40,6 +40,25 @@ def elements(b, api):
     b.add_tetrahedron(0, 1, 2, 3, 100.0, 200.0, 3.0)
 
 
+MESH_VERTICES = ((0.0, 0.0, 0.0), (1.0, 0.1, 0.0), (0.2, 0.9, 0.1), (0.1, 0.2, 1.1), (1.0, 0.9, 1.2))
+MESH_TETRAHEDRA = (0, 1, 2, 3, 1, 2, 3, 4)
+MESH_TRIANGLES = (0, 1, 2, 1, 4, 2, 0, 2, 3)
+
+
+def soft_mesh(b, api):
+    b.add_soft_mesh(pos=api.vec3(0.3, -0.5, 1.0), rot=api.quat(TURN), scale=0.25, vel=api.vec3(0.1, 0.2, -0.3),
+                    vertices=[api.vec3(*v) for v in MESH_VERTICES], indices=list(MESH_TETRAHEDRA), density=300.0, k_mu=100.0,
+                    k_lambda=200.0, k_damp=0.5, tri_ke=1.0, tri_ka=2.0, edge_ke=3.0, particle_radius=0.02)
+    b.add_soft_mesh(pos=api.vec3(0.0, 0.0, 3.0), rot=api.quat(IDENTITY), scale=1.0, vel=api.vec3(0.0, 0.0, 0.0),
+                    vertices=[api.vec3(*v) for v in MESH_VERTICES], indices=list(MESH_TETRAHEDRA), add_surface_mesh_edges=False)
+
+
+def cloth_mesh(b, api):
+    b.add_cloth_mesh(pos=api.vec3(0.3, -0.5, 1.0), rot=api.quat(TURN), scale=0.5, vel=api.vec3(0.1, 0.2, -0.3),
+                     vertices=[api.vec3(*v) for v in MESH_VERTICES], indices=list(MESH_TRIANGLES), density=0.4, tri_ke=1e3,
+                     edge_ke=10.0, particle_radius=0.02)
+
+
 def add_primitives(b, api, body, cfg=None):
     b.add_shape_box(body, xform=api.pose((0.1, 0.2, 0.3), TURN), hx=0.1, hy=0.2, hz=0.3, cfg=cfg)
     b.add_shape_sphere(body, xform=api.pose((-0.4, 0.1, 0.0), TURN), radius=0.15, cfg=cfg)
@@ -146,4 +165,4 @@ def up_axis(name):
 
 
 SCENES = {f.__name__: f
-          for f in (soft_grid, cloth_grid, particle_grid, elements, shapes, ground_y, joints, collisions, worlds, added)}
+          for f in (soft_grid, cloth_grid, particle_grid, elements, soft_mesh, cloth_mesh, shapes, ground_y, joints, collisions, worlds, added)}

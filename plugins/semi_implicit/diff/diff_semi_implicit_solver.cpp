@@ -131,6 +131,8 @@ void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const
   skip_or_refuse();
   check_materials();
   semi_implicit::check_step("DiffSemiImplicitSolver.step", *model_, state_in, state_out, contacts, dt);
+  const bool touches = config_.enable_contacts && (contacts != nullptr || config_.soft_contact_margin > 0.0f);
+  if (config_.check_stability) watch_.before_step("DiffSemiImplicitSolver.step", *model_, state_in, dt, touches);
   const semi_implicit::Forces& forces = kept_->forces.forces();
   if (!forces.empty()) {
     forces.check_state("DiffSemiImplicitSolver.step", "state_in", state_in);
@@ -140,7 +142,10 @@ void DiffSemiImplicitSolver::step(SimState& state_in, SimState& state_out, const
                   "DiffSemiImplicitSolver.step: state_in and state_out are the same state, whose old values "
                   "backward needs; "
                   "give one state for each step while a tape is open");
-  if (model_->particle_count > 0) step_particles(state_in, state_out, control, contacts, dt);
+  if (model_->particle_count > 0) {
+    step_particles(state_in, state_out, control, contacts, dt);
+    watch_.after_step("DiffSemiImplicitSolver.step", *model_, state_in, state_out, dt, config_.check_finite);
+  }
   carry_bodies(state_in, state_out);
   if (!forces.empty()) kept_->forces.carry_over(state_in, state_out, dt);
 }

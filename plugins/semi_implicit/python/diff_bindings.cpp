@@ -24,7 +24,7 @@ DiffSolverConfig make_config(double angular_damping, std::optional<double> frict
                              std::optional<std::string> friction_law, double soft_contact_margin,
                              bool enable_particles, bool enable_tetrahedra, bool enable_triangles,
                              bool enable_contacts, bool enable_rigid, bool enable_tri_contact,
-                             bool strict,
+                             bool strict, bool check_stability, bool check_finite,
                              const python::GivenForces& forces) {
   DiffSolverConfig config;
   config.angular_damping = static_cast<float>(angular_damping);
@@ -35,6 +35,7 @@ DiffSolverConfig make_config(double angular_damping, std::optional<double> frict
   config.enable_triangles = enable_triangles, config.enable_contacts = enable_contacts;
   config.enable_rigid = enable_rigid, config.enable_tri_contact = enable_tri_contact;
   config.strict = strict;
+  config.check_stability = check_stability, config.check_finite = check_finite;
   config.forces = python::force_names(forces, "DiffSolverConfig");
   return config;
 }
@@ -53,6 +54,8 @@ void each_field(Visit visit) {
   visit("enable_rigid", &DiffSolverConfig::enable_rigid);
   visit("enable_tri_contact", &DiffSolverConfig::enable_tri_contact);
   visit("strict", &DiffSolverConfig::strict);
+  visit("check_stability", &DiffSolverConfig::check_stability);
+  visit("check_finite", &DiffSolverConfig::check_finite);
   visit("forces", &DiffSolverConfig::forces);
 }
 
@@ -83,7 +86,7 @@ void bind_config(py::module_& m) {
       m, "DiffSolverConfig",
       "What DiffSemiImplicitSolver steps. strict=False skips what it cannot step and lists it "
       "in solver.skipped. forces: names of forces that plugins publish, added in this order after the "
-      "solver's own.");
+      "solver's own. check_stability and check_finite are those of SolverSemiImplicit.");
   config.attr("__module__") = "novaphy.solvers";  // where pickle finds it
   config
       .def(py::init(&make_config), py::kw_only(), py::arg("angular_damping") = 0.05,
@@ -92,7 +95,7 @@ void bind_config(py::module_& m) {
            py::arg("enable_tetrahedra") = true, py::arg("enable_triangles") = true,
            py::arg("enable_contacts") = true, py::arg("enable_rigid") = true,
            py::arg("enable_tri_contact") = true, py::arg("strict") = true,
-           py::arg("forces") = py::tuple())
+           py::arg("check_stability") = true, py::arg("check_finite") = true, py::arg("forces") = py::tuple())
       .def("__repr__", &describe)
       .def(
           "__eq__",

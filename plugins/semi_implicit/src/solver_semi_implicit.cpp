@@ -120,12 +120,14 @@ void SolverSemiImplicit::step(SimState& state_in, SimState& state_out, const Con
   check_model();
   check_materials();
   semi_implicit::check_step("SolverSemiImplicit.step", *model_, state_in, state_out, contacts, dt);
+  if (config_.check_stability) watch_.before_step("SolverSemiImplicit.step", *model_, state_in, dt, contacts != nullptr);
   if (!forces_.empty()) {
     forces_.check_state("SolverSemiImplicit.step", "state_in", state_in);
     forces_.check_state("SolverSemiImplicit.step", "state_out", state_out);
   }
   if (model_->particle_count > 0) {
     step_particles(state_in, state_out, control, contacts, dt);
+    watch_.after_step("SolverSemiImplicit.step", *model_, state_in, state_out, dt, config_.check_finite);
     for (DeviceArray* array : {&state_out.particle_q, &state_out.particle_qd, &state_in.particle_f})
       array->join_open_recording();
   }

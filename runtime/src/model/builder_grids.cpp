@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ModelBuilder: grids of particles, of tetrahedra and of cloth, in Newton's order.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -10,43 +9,10 @@
 
 #include "model/builder_support.hpp"
 #include "model/rest_shape.hpp"
+#include "model/tetrahedron_surface.hpp"
 
 namespace novaphy {
 namespace {
-
-using Face = std::array<int, 3>;
-
-Face sorted(Face face) {
-  std::sort(face.begin(), face.end());
-  return face;
-}
-
-/// The faces that belong to one tetrahedron only, in the order in which they were first seen.
-class Surface {
- public:
-  void add_tetrahedron(int i, int j, int k, int l) {
-    for (const Face& face : {Face{i, k, j}, Face{j, k, l}, Face{i, j, l}, Face{i, l, k}}) toggle(face);
-  }
-  std::vector<Face> faces() const {
-    std::vector<Face> out;
-    for (const auto& face : seen_)
-      if (face[0] >= 0) out.push_back(face);
-    return out;
-  }
-
- private:
-  void toggle(const Face& face) {
-    const auto [entry, is_new] = place_.try_emplace(sorted(face), seen_.size());
-    if (is_new) {
-      seen_.push_back(face);
-    } else {
-      seen_[entry->second] = {-1, -1, -1};
-      place_.erase(entry);
-    }
-  }
-  std::vector<Face> seen_;
-  std::map<Face, std::size_t> place_;
-};
 
 /// Uniform and normal numbers that are the same on every machine.
 class Jitter {
@@ -61,11 +27,6 @@ class Jitter {
  private:
   std::mt19937_64 engine_;
 };
-
-/// Columns are the turned axes, in float.
-Mat33f rotation_matrix(const Quatf& q) {
-  return from_columns(rotate(q, Vec3f{1, 0, 0}), rotate(q, Vec3f{0, 1, 0}), rotate(q, Vec3f{0, 0, 1}));
-}
 
 /// matrix * v as a matrix product has it: a chain of fma.
 Vec3f fused(const Mat33f& matrix, const Vec3f& v) {
@@ -117,6 +78,9 @@ void ModelBuilder::append_edges_of_triangles(const Arguments& check, int first_t
                 material);
   }
 }
+
+template void ModelBuilder::append_edges_of_triangles<float>(const Arguments&, int, const EdgeMaterial&);
+template void ModelBuilder::append_edges_of_triangles<double>(const Arguments&, int, const EdgeMaterial&);
 
 void ModelBuilder::add_particle_grid(const ParticleGrid& grid) {
   const Arguments check("add_particle_grid");
@@ -176,7 +140,7 @@ void ModelBuilder::add_soft_grid(const SoftGrid& grid) {
   const auto particle = [&](int x, int y, int z) {
     return (grid.dim_x + 1) * (grid.dim_y + 1) * z + (grid.dim_x + 1) * y + x + first_particle;
   };
-  Surface surface;
+  TetrahedronSurface surface;
   const auto add_tet = [&](int i, int j, int k, int l) {
     append_tetrahedron(check, i, j, k, l, grid.k_mu, grid.k_lambda, grid.k_damp);
     surface.add_tetrahedron(i, j, k, l);
@@ -215,7 +179,7 @@ void ModelBuilder::add_soft_grid(const SoftGrid& grid) {
       for (int y = 0; y < grid.dim_y; ++y)
         for (int x = 0; x < grid.dim_x; ++x) add_cell(x, y, z);
     const TriMaterial skin{grid.tri_ke, grid.tri_ka, grid.tri_kd, grid.tri_drag, grid.tri_lift};
-    for (const Face& face : surface.faces()) append_triangle<float>(check, face[0], face[1], face[2], skin);
+    for (const auto& face : surface.faces()) append_triangle<float>(check, face[0], face[1], face[2], skin);
     if (grid.add_surface_mesh_edges)
       append_edges_of_triangles<float>(check, first_triangle, {grid.edge_ke, grid.edge_kd});
   });

@@ -21,10 +21,11 @@ std::string indices(std::initializer_list<int> values) {
 /// Beyond this the square of a side leaves float32.
 constexpr double kLongestSide = 1e18;
 
-void check_span(const Arguments& check, const char* element, std::initializer_list<int> particles,
+/// `number` of the element that would be added.
+void check_span(const Arguments& check, const char* element, int number, std::initializer_list<int> particles,
                 double longest_side) {
   if (!(longest_side <= kLongestSide))
-    check.refuse(ErrorKind::degenerate_element, element, " ", indices(particles), " has a longest side of ",
+    check.refuse(ErrorKind::degenerate_element, element, " ", number, " ", indices(particles), " has a longest side of ",
                  longest_side, " m: want at most ", kLongestSide);
 }
 
@@ -127,9 +128,9 @@ double ModelBuilder::append_triangle(const Arguments& check, int i, int j, int k
   check.finite("tri_lift", lift);
   const TriangleRest rest =
       triangle_rest<T>(row<Vec3f>(particle_q, i), row<Vec3f>(particle_q, j), row<Vec3f>(particle_q, k));
-  check_span(check, "triangle", {i, j, k}, rest.longest_side);
+  check_span(check, "triangle", tri_count(), {i, j, k}, rest.longest_side);
   if (rest.area <= kSmallestShare * rest.longest_side * rest.longest_side)
-    check.refuse(ErrorKind::degenerate_element, "triangle ", indices({i, j, k}), " has area ", rest.area,
+    check.refuse(ErrorKind::degenerate_element, "triangle ", tri_count(), " ", indices({i, j, k}), " has area ", rest.area,
                  " m^2 and a longest side of ", rest.longest_side,
                  " m: want particles that do not lie on a line");
   append(tri_indices, {i, j, k});
@@ -192,13 +193,13 @@ double ModelBuilder::append_tetrahedron(const Arguments& check, int i, int j, in
   const TetrahedronRest rest = tetrahedron_rest(row<Vec3f>(particle_q, i), row<Vec3f>(particle_q, j),
                                                 row<Vec3f>(particle_q, k), row<Vec3f>(particle_q, l));
   const double smallest = kSmallestShare * rest.longest_side * rest.longest_side * rest.longest_side;
-  check_span(check, "tetrahedron", {i, j, k, l}, rest.longest_side);
+  check_span(check, "tetrahedron", tet_count(), {i, j, k, l}, rest.longest_side);
   if (std::abs(rest.volume) <= smallest)
-    check.refuse(ErrorKind::degenerate_element, "tetrahedron ", indices({i, j, k, l}), " has volume ",
+    check.refuse(ErrorKind::degenerate_element, "tetrahedron ", tet_count(), " ", indices({i, j, k, l}), " has volume ",
                  rest.volume, " m^3 and a longest side of ", rest.longest_side,
                  " m: want particles that do not lie in a plane");
   if (rest.volume < 0)
-    check.refuse(ErrorKind::degenerate_element, "tetrahedron ", indices({i, j, k, l}),
+    check.refuse(ErrorKind::degenerate_element, "tetrahedron ", tet_count(), " ", indices({i, j, k, l}),
                  " is inverted, its signed volume is ", rest.volume, " m^3: swap two of its particles");
   append(tet_indices, {i, j, k, l});
   append(tet_poses, rest.pose);

@@ -47,6 +47,11 @@ void set_row(std::vector<float>& column, int index, const Struct& value) {
               sizeof(Struct));
 }
 
+/// Columns are the turned axes, in float.
+inline Mat33f rotation_matrix(const Quatf& q) {
+  return from_columns(rotate(q, Vec3f{1, 0, 0}), rotate(q, Vec3f{0, 1, 0}), rotate(q, Vec3f{0, 0, 1}));
+}
+
 /// Runs `add`; when it throws, cuts every column back to its length before.
 template <class Add>
 void ModelBuilder::all_or_nothing(Add add) {

@@ -87,6 +87,10 @@ class NOVAPHY_API ModelBuilder {
                          double k_damp = 0.0);
   void add_soft_grid(const SoftGrid& grid);
   void add_cloth_grid(const ClothGrid& grid);
+  /// Throws Error(index) for an index without a vertex, Error(degenerate_element) for a flat or inverted element, with
+  /// its number. Vertices that no element has get no mass and stay where they are; a line of the log says so.
+  void add_soft_mesh(const SoftMesh& mesh);
+  void add_cloth_mesh(const ClothMesh& mesh);
 
   // Bodies and shapes. All return the index of what they add.
   /// A body that floats: add_link, a free joint to the world and an articulation of that joint.
@@ -204,6 +208,7 @@ class NOVAPHY_API ModelBuilder {
   template <class T>
   void append_edges_of_triangles(const Arguments& check, int first_triangle, const EdgeMaterial& material);
   void append_springs_of_edges(int first_edge, double ke, double kd);
+  void append_vertices(const Arguments& check, std::span<const Vec3f> at, const Vec3f& vel, double radius);
   int append_shape(const Arguments& check, int body, GeoType type, const std::array<double, 3>& scale,
                    const ShapeArgs& args, bool is_static);
   void add_mass(int body, GeoType type, const ShapeConfig& cfg, const Vec3f& scale, const Transformf& pose);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "novaphy/export.hpp"
@@ -103,6 +104,40 @@ struct ClothGrid {
   double mass = 1;                ///< kg each
   bool reverse_winding = false;
   bool fix_left = false, fix_right = false, fix_top = false, fix_bottom = false;
+  TriMaterial tri{};
+  EdgeMaterial edge{};
+  bool add_springs = false;
+  std::optional<double> spring_ke{}, spring_kd{};  ///< empty = default_spring_*
+  std::optional<double> particle_radius{};
+};
+
+/// A particle for each vertex, a tetrahedron for every four indices, the surface triangles and their edges. Each
+/// tetrahedron gives a quarter of density * volume to each of its particles.
+struct SoftMesh {
+  Vec3f pos{0, 0, 0};
+  Quatf rot{0, 0, 0, 1};
+  double scale = 1;  ///< of the vertices, before they are turned and moved
+  Vec3f vel{0, 0, 0};
+  std::span<const Vec3f> vertices{};        ///< m, before `scale`
+  std::span<const int> indices{};           ///< of vertices, four a tetrahedron, turning as in add_tetrahedron
+  std::optional<double> density{};          ///< kg/m^3; empty = default_tet_density
+  std::span<const double> k_mu{}, k_lambda{}, k_damp{};  ///< one, or one a tetrahedron; empty = default_tet_*
+  double tri_ke = 0, tri_ka = 0, tri_kd = 0, tri_drag = 0, tri_lift = 0;
+  bool add_surface_mesh_edges = true;
+  double edge_ke = 0, edge_kd = 0;
+  std::optional<double> particle_radius{};
+};
+
+/// A particle for each vertex, a triangle for every three indices, an edge for every side of a triangle. Each
+/// triangle gives a third of density * area to each of its particles. Springs as in ClothGrid.
+struct ClothMesh {
+  Vec3f pos{0, 0, 0};
+  Quatf rot{0, 0, 0, 1};
+  double scale = 1;  ///< of the vertices, before they are turned and moved
+  Vec3f vel{0, 0, 0};
+  std::span<const Vec3f> vertices{};  ///< m, before `scale`
+  std::span<const int> indices{};     ///< of vertices, three a triangle
+  double density = 1;                 ///< kg/m^2
   TriMaterial tri{};
   EdgeMaterial edge{};
   bool add_springs = false;

@@ -11,6 +11,7 @@
 #include "novaphy/collision/one_thread.hpp"
 #include "novaphy/semi_implicit/particle_contacts.hpp"
 #include "novaphy/semi_implicit/step_checks.hpp"
+#include "novaphy/semi_implicit/step_watch.hpp"
 #include "novaphy/solver.hpp"
 
 namespace novaphy {
@@ -27,6 +28,7 @@ struct DiffSolverConfig {
   bool enable_rigid = true;
   bool enable_tri_contact = true;  ///< particles are pushed out of triangles that they do not belong to
   bool strict = true;  ///< false: what cannot be stepped is skipped, and logged once
+  bool check_stability = true, check_finite = true;  ///< as in SemiImplicitConfig
   std::vector<std::string>
       forces{};  ///< of other plugins (novaphy/force.hpp), by name, in the order of addition
 };
@@ -90,6 +92,7 @@ class NOVAPHY_API DiffSemiImplicitSolver final : public ISolver {
   SeenRecords ordered_;
   std::vector<std::string> skipped_;
   bool skips_carried_shapes_ = false;
+  semi_implicit::StepWatch watch_;
   std::unique_ptr<Kept> kept_;
 };
 

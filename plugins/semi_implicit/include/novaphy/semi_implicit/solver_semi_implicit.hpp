@@ -12,6 +12,7 @@
 #include "novaphy/semi_implicit/forces.hpp"
 #include "novaphy/semi_implicit/particle_contacts.hpp"
 #include "novaphy/semi_implicit/step_checks.hpp"
+#include "novaphy/semi_implicit/step_watch.hpp"
 #include "novaphy/semi_implicit/touching_pairs.hpp"
 #include "novaphy/solver.hpp"
 
@@ -26,6 +27,8 @@ struct SemiImplicitConfig {
   float joint_attach_ke = 1e4f;               ///< N/m
   float joint_attach_kd = 100.0f;             ///< N s/m
   bool enable_tri_contact = true;  ///< particles are pushed out of triangles that they do not belong to
+  bool check_stability = true;  ///< before the first step with a dt: a warning where stability_report() finds it too long
+  bool check_finite = true;     ///< after each step: an error that names the first particle that is not finite
   std::vector<std::string>
       forces{};  ///< of other plugins (novaphy/force.hpp), by name, in the order of addition
 };
@@ -72,6 +75,7 @@ class NOVAPHY_API SolverSemiImplicit final : public ISolver {
   ParticleContacts contacts_by_particle_;
   semi_implicit::TouchingPairs pairs_;
   std::int64_t grain_ = 512;
+  semi_implicit::StepWatch watch_;
 };
 
 }  // namespace novaphy
