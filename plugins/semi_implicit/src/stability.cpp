@@ -215,10 +215,12 @@ class Report {
     const std::optional<double> side = shortest_side();
     if (!side || 2.0 * model_.particle_max_radius <= *side) return;
     if (model_.particles_collide) out_.ok = false;
-    say("Particles of radius ", model_.particle_max_radius, " m overlap at rest, neighbours are ", *side, " m apart: ",
-        model_.particles_collide ? "model.particle_grid pushes all of them apart at the first step; set it to None, or"
-                                 : "harmless while model.particle_grid is None, else",
-        " give particle_radius of at most ", 0.5 * *side, " m.");
+    std::string pushed;
+    if (model_.particles_collide) pushed += ": model.particle_grid pushes them apart at the first step (None turns it off)";
+    if (model_.tri_count > 0)
+      pushed += text(pushed.empty() ? ": " : ", ", "triangles push them out at the first step (enable_tri_contact=False)");
+    say("Particles of radius ", model_.particle_max_radius, " m overlap at rest, neighbours are ", *side, " m apart",
+        pushed, "; give particle_radius of at most ", 0.5 * *side, " m.");
   }
 
   const Model& model_;

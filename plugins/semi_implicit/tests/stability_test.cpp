@@ -106,8 +106,8 @@ TEST_CASE("the text names the substeps, the material's own limit and radii that 
         said.npos);
   CHECK(said.find("k_mu < 8 k_lambda holds everywhere: tetrahedron 0 comes nearest with k_mu = 3000 and k_lambda = 1000.") !=
         said.npos);
-  CHECK(said.find("Particles of radius 0.1 m overlap at rest, neighbours are 0.005 m apart: harmless while "
-                  "model.particle_grid is None, else give particle_radius of at most 0.0025 m.") != said.npos);
+  CHECK(said.find("Particles of radius 0.1 m overlap at rest, neighbours are 0.005 m apart: triangles push "
+                  "them out at the first step (enable_tri_contact=False); give particle_radius of at most 0.0025 m.") != said.npos);
 }
 
 TEST_CASE("a material that collapses is refused at any dt, by element") {
