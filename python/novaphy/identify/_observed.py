@@ -10,7 +10,6 @@ from typing import Any, Mapping
 import numpy as np
 
 _KINDS = {"particles": "particle_q", "centroid": "centroid", "silhouette": "silhouettes"}
-_CAMERA = ("width", "height", "fov", "position", "target", "near")
 _KNOWN = {"times", "indices", "camera", "sigma", "particle_qd", "meta", *_KINDS.values()}
 
 
@@ -32,7 +31,7 @@ def save_observed(path: str | os.PathLike[str], observed: Mapping[str, Any]) -> 
     out: dict[str, Any] = {}
     for name, value in observed.items():
         if name == "camera":
-            out[name] = json.dumps(value if isinstance(value, dict) else {key: getattr(value, key) for key in _CAMERA})
+            out[name] = json.dumps(value if isinstance(value, dict) else value.parameters)
         elif name != "meta":
             out[name] = np.asarray(value, np.int32 if name == "indices" else np.float32)
     np.savez_compressed(path, meta=json.dumps(provenance()), **out)
