@@ -11,12 +11,13 @@ DT = 1 / 60 / 340
 STEPS = 6
 
 
-def block(k_mu=1000.0, **options):
+def block(k_mu=1000.0, particle_radius=0.001):
     """The builder of the story's soft block, of fewer cells."""
     import novaphy
     builder = novaphy.ModelBuilder()
     builder.add_soft_grid(pos=(0, 0, 0.05), rot=(0, 0, 0, 1), vel=(-2, 0, 0), dim_x=4, dim_y=2, dim_z=2, cell_x=0.01,
-                          cell_y=0.005, cell_z=0.01, density=10, k_mu=k_mu, k_lambda=1000, k_damp=1, **options)
+                          cell_y=0.005, cell_z=0.01, density=10, k_mu=k_mu, k_lambda=1000, k_damp=1,
+                          particle_radius=particle_radius)
     return builder
 
 
@@ -286,13 +287,81 @@ def test_a_step_of_a_solver_inside_a_capture_is_refused_at_its_line(training):
 
 # the radius
 
-def test_the_default_radius_moves_nothing_while_particles_do_not_act_on_each_other(training):
-    from novaphy.solvers import DiffSemiImplicitSolver
-    assert training.model.particle_radius.numpy()[0] == np.float32(0.1) and training.model.particle_grid is None
-    ends = []
-    for radius in (0.1, 0.001):
+@pytest.mark.parametrize("solver_name", ["SolverSemiImplicit", "DiffSemiImplicitSolver"])
+def test_the_default_radius_is_named_before_the_first_step_with_the_remedy(solver_name, caplog):
+    import novaphy.solvers
+    for radius, times in ((0.1, 1), (0.001, 0)):
         model = block(particle_radius=radius).finalize()
-        solver, now, after = DiffSemiImplicitSolver(model), model.state(), model.state()
-        solver.step(now, after, None, None, DT)
-        ends.append(after.particle_q.numpy().copy())
-    assert np.array_equal(*ends)
+        assert model.particle_grid is None
+        solver, now, after = getattr(novaphy.solvers, solver_name)(model), model.state(), model.state()
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, logger="novaphy"):
+            solver.step(now, after, None, None, DT)
+        told = [r.getMessage() for r in caplog.records if "less than its radius of 0.1 m" in r.getMessage()]
+        assert len(told) == times, caplog.text
+        assert all(re.search(r"give a smaller particle_radius, or enable_tri_contact=False", text) for text in told)
+
+
+# the time step
+
+def users_block(k_mu, **options):
+    """The story's block of 20 x 4 x 10 cells."""
+    import novaphy
+    builder = novaphy.ModelBuilder()
+    builder.add_soft_grid(pos=(0, 0, 0.001), rot=(0, 0, 0, 1), vel=(-2, 0, 0), dim_x=20, dim_y=4, dim_z=10, cell_x=0.01,
+                          cell_y=0.005, cell_z=0.01, density=10, k_mu=k_mu, k_lambda=1000, k_damp=1, **options)
+    return builder.finalize()
+
+
+@pytest.mark.parametrize("k_mu, elastic, both", [(1000.0, 47, 290), (3000.0, 66, 297)])
+def test_32_substeps_a_frame_are_told_to_be_too_few_and_how_many_are_wanted(k_mu, elastic, both):
+    import novaphy.diff as ndiff
+    report = ndiff.stability_report(users_block(k_mu), 1 / 60 / 32)
+    substeps = {name: 1 / 60 / limit for name, limit in report.limits.items()}
+    assert not report.ok
+    assert substeps["elements"] == pytest.approx(both, abs=1) and substeps["damping"] == pytest.approx(282, abs=1)
+    assert substeps["elastic"] == pytest.approx(elastic, abs=1)
+    assert report.max_dt == report.limits["elements"]
+    for said in (rf"about {both} substeps", r"k_mu < 8 k_lambda", r"radius 0\.1 m", r"tetrahedron \d+", r"Take more substeps"):
+        assert re.search(said, report.text), report.text
+    assert ndiff.stability_report(users_block(k_mu), 1 / 60 / 340).ok
+
+
+def test_a_material_that_collapses_is_named_at_any_dt():
+    import novaphy.diff as ndiff
+    report = ndiff.stability_report(users_block(9000.0), 1 / 60 / 3400)
+    assert not report.ok
+    assert re.search(r"k_mu = 9000 and k_lambda = 1000", report.text), report.text
+
+
+@pytest.mark.parametrize("solver_name", ["SolverSemiImplicit", "DiffSemiImplicitSolver"])
+def test_the_users_steps_are_warned_of_before_the_first_and_where_they_blow_up(solver_name, caplog):
+    import novaphy.solvers
+    model = users_block(3000.0, particle_radius=0.001)
+    solver = getattr(novaphy.solvers, solver_name)(model)
+    now, after = model.state(), model.state()
+    with caplog.at_level(logging.WARNING, logger="novaphy"):
+        for _ in range(16):
+            now.clear_forces()
+            solver.step(now, after, None, None, 1 / 60 / 32)
+            now, after = after, now
+    told = [record.getMessage() for record in caplog.records]
+    assert told[0].startswith(solver_name) and "about 297 substeps" in told[0], told
+    assert len(told) == 2 and re.search(r"at step \d+ of this solver particle \d+ of tetrahedron \d+ .* has blown up", told[1]), told
+    assert "novaphy.diff.stability_report(model, dt)" in told[1]
+
+
+@pytest.mark.parametrize("solver_name", ["SolverSemiImplicit", "DiffSemiImplicitSolver"])
+def test_the_first_value_that_is_not_finite_raises_at_its_step_with_its_place(solver_name):
+    import novaphy
+    import novaphy.solvers
+    model = block().finalize()
+    solver = getattr(novaphy.solvers, solver_name)(model)
+    now, after = model.state(), model.state()
+    solver.step(now, after, None, None, DT)
+    force = np.zeros(after.particle_f.shape, np.float32)
+    force[7, 1] = np.nan
+    after.particle_f = force
+    with pytest.raises(novaphy.DomainCheckError, match=r"\.step: at step 2 of this solver particle 7 of tetrahedron \d+ got the "
+                                                       r"force \(.*nan.*\) N"):
+        solver.step(after, now, None, None, DT)
