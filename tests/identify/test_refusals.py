@@ -148,3 +148,13 @@ def test_a_first_guess_that_flies_apart_is_halved_and_said_so(observed):
     stiff = Parameter(K_LAMBDA, initial=2e6)
     report = fit(soft_grid(cells=(2, 2, 2)), observed, [Parameter(K_MU, initial=1000.0), stiff], dt=DT, solver=StepOfOperators, contacts=None)
     assert report[K_MU] == pytest.approx(3000, rel=1e-3) and any("was halved" in note for note in report.notes)
+
+
+def test_a_step_that_the_stability_report_refuses_is_refused_with_its_text(observed):
+    import novaphy.diff as ndiff
+
+    dt, seen = 1 / 60 / 32, {**observed, "times": np.arange(len(observed["times"])) / 60 / 32}
+    model = soft_grid(1000.0, 1000.0, cells=(2, 2, 2))
+    text = refused(seen, MU, model=model, dt=dt, solver=None, contacts="auto")
+    report = ndiff.stability_report(model, dt)
+    assert not report.ok and text == f"fit: the scene cannot be simulated with dt = {dt:g} s: {report.text}"

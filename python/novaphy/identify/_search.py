@@ -122,8 +122,7 @@ class Search:
                     break
             except Diverged:
                 pass
-            self.numbers = [x - math.log(2) if p.space == "log" and p.target != "particle_mass" else x
-                            for x, p in zip(guess, self.simulator.unknowns.parameter_of())]
+            self.numbers = self.simulator.unknowns.halved(guess)
         if best is None:
             raise ValueError("fit: the simulation flies apart from the first guess on, and from its halves; choose a shorter dt "
                              "or another first guess")

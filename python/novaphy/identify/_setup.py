@@ -18,6 +18,7 @@ from ._unknowns import Unknowns
 
 #: Arrays that a solver reads only while something touches, so that a try of one step may not show it.
 _READ_IN_CONTACT = {"shape_material_ke", "shape_material_kd", "shape_material_kf", "shape_material_mu", "particle_radius"}
+_HALVES = 3
 _MATERIAL_READ = 4  # of soft_contact_material: ke, kd, kf, mu
 
 
@@ -43,13 +44,23 @@ def simulator_for(unknowns: Unknowns, observed: Observed, dt: float, solver: Any
 
 
 def check_stable(model: Any, dt: float, unknowns: Unknowns, solver: Any) -> None:
-    """ValueError where the first guess cannot stand, or where stability_report says that dt is too long for it."""
+    """ValueError where the first guess cannot stand, or where stability_report says that dt is too long for it and for its
+    half, quarter and eighth: the search halves a guess that flies apart, but no guess helps a dt that damping forbids."""
     if reason := unknowns.collapses(unknowns.initial):
         raise ValueError(f"fit: the first guess cannot be simulated: {reason}")
-    if hasattr(ndiff, "stability_report") and (solver is None or isinstance(solver, solvers.DiffSemiImplicitSolver)):
+    if solver is not None and solver is not solvers.DiffSemiImplicitSolver and not isinstance(solver, solvers.DiffSemiImplicitSolver):
+        return
+    report = first = ndiff.stability_report(model, dt)
+    numbers = list(unknowns.initial)
+    for _ in range(_HALVES):
+        if report.ok:
+            break
+        numbers = unknowns.halved(numbers)
+        unknowns.write(numbers)
         report = ndiff.stability_report(model, dt)
-        if not report.ok:
-            raise ValueError(f"fit: the scene cannot be simulated with dt = {dt:g} s: {report.text}")
+    unknowns.write(unknowns.initial)
+    if not report.ok:
+        raise ValueError(f"fit: the scene cannot be simulated with dt = {dt:g} s: {first.text}")
 
 
 def check_read(simulator: Simulator, unknowns: Unknowns) -> None:

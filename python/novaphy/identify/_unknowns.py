@@ -131,6 +131,11 @@ class Unknowns:
             out.append(1.0 if parameter.space != "linear" else abs(number) or (width if math.isfinite(width) else 1.0))
         return out
 
+    def halved(self, numbers: Sequence[float]) -> list[float]:
+        """The numbers with half of each stiffness that is moved as a logarithm; masses stay."""
+        return [x - math.log(2) if p.space == "log" and p.target != "particle_mass" else x
+                for x, p in zip(numbers, self.parameter_of())]
+
     def neighbours(self) -> list[tuple[int, int]]:
         """Pairs of tetrahedra that share a face."""
         faces: dict[tuple[int, ...], int] = {}
