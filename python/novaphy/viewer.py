@@ -105,6 +105,7 @@ def __getattr__(name: str) -> Any:
         return _plugin_attribute(name)
     from ._html_viewer import ViewerHTML  # here, because it needs NumPy
 
+    ViewerHTML.__module__ = __name__  # where users find it
     globals()[name] = ViewerHTML
     return ViewerHTML
 
