@@ -45,6 +45,7 @@ def test_gradient_descent_and_a_check_of_the_gradient(here, capsys):
     assert "k_mu: gradient by its logarithm" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_pair_and_a_first_guess_of_ones_own(here, capsys):
     assert main([*FAST, "--params", "E,nu", "--start", "1500,0.2"]) == 0
     out = capsys.readouterr().out

@@ -161,6 +161,7 @@ def test_other_spaces_find_the_same(motion, space, bounds):
     assert max(errors(report)) < 2e-5
 
 
+@pytest.mark.slow
 def test_neighbours_that_resemble_each_other_smooth_an_estimate():
     model = soft_grid(2000.0, 1500.0, cells=(3, 2, 2))
     seen = record(model, steps=96).observed(noise=1e-6)

@@ -79,11 +79,13 @@ def test_noise_of_the_pictures_widens_the_error_bars(pictures):
         assert abs(value - true) < 4 * error and error > 1e-4 * true
 
 
+@pytest.mark.slow
 def test_the_adjoint_goes_through_the_pictures_too(pictures):
     report = find(pictures, method="l-bfgs-b", windows=256, iterations=30)
     assert report[K_MU] == pytest.approx(3000, rel=0.05) and report[K_LAMBDA] == pytest.approx(1000, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_the_adjoint_goes_through_the_librarys_camera_whose_softness_is_its_own(filmed, tmp_path):
     own = {**filmed, "camera": Camera(**VIEW, sigma=0.5)}
