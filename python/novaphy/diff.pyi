@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import novaphy._core
 import novaphy.nova
+import typing
 from novaphy._rollout import Rollout as Rollout
 
 def eval_static_particle_shape_contact_forces_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, soft_contact_margin: float = 0.0, *, ignore_body_shapes: bool = False) -> novaphy.nova.Tensor:
     """
-    particle_f plus the contact forces of world planes and boxes, (P, 3) [N].
+    particle_f plus the contact forces of shapes of the world, (P, 3) [N].
     """
 
 def assign(target: novaphy.nova.Tensor, source: novaphy.nova.Tensor) -> None:
     """
     A recorded write into an array of the engine or a view of it: later recorded steps read it, and its gradient flows back to `source`. ShapeMismatchError.
+    """
+
+def clamp_f32_generated(x: novaphy.nova.Tensor, lower: float, upper: float) -> novaphy.nova.Tensor:
+    """
+    x held within [lower, upper], for updates projected on bounds; can be captured. The gradient passes inside the bounds, and is 0 at them and outside. ValueError for bounds in the wrong order.
     """
 
 def model_tet_activation_tensor(model: novaphy._core.Model, requires_grad: bool = False) -> novaphy.nova.Tensor:
@@ -34,6 +40,11 @@ def model_tri_activation_tensor(model: novaphy._core.Model, requires_grad: bool 
 def model_tri_material_tensor(model: novaphy._core.Model, requires_grad: bool = False) -> novaphy.nova.Tensor:
     """
     model.particle_tri_material (F, 5) without a copy.
+    """
+
+def particle_centroid_generated(particle_q: novaphy.nova.Tensor) -> novaphy.nova.Tensor:
+    """
+    The unweighted mean of positions (n, 3), shape (1, 3), m. ShapeMismatchError; ValueError for no particle.
     """
 
 def particle_point_loss_generated(particle_q: novaphy.nova.Tensor, particle_index: int, target_x: float, target_y: float, target_z: float) -> novaphy.nova.Tensor:
@@ -81,6 +92,65 @@ def state_particle_qd_tensor(state: novaphy._core.SimState, requires_grad: bool 
     state.particle_qd (P, 3) without a copy.
     """
 
+def vec3_point_loss_generated(point: novaphy.nova.Tensor, target_x: float, target_y: float, target_z: float) -> novaphy.nova.Tensor:
+    """
+    Squared distance of a point (1, 3) or (3,) to a target, shape (1,), m^2. ShapeMismatchError.
+    """
+
+class StabilityReport:
+    """
+    What stability_report() found. print(report) shows report.text.
+    """
+    def __repr__(self: StabilityReport) -> str:
+        ...
+    def __str__(self: StabilityReport) -> str:
+        ...
+    @property
+    def dt(self) -> float:
+        """
+        The step that was asked about, s.
+        """
+    @property
+    def limits(self) -> dict:
+        """
+        The longest step [s] by name: elastic, damping, elements (both together), contact, friction.
+        """
+    @property
+    def max_dt(self) -> float:
+        """
+        The longest stable step, s; inf where nothing bounds it.
+        """
+    @property
+    def ok(self) -> bool:
+        """
+        Whether the scene can be simulated with this dt.
+        """
+    @property
+    def text(self) -> str:
+        """
+        All of it in sentences, with what to change.
+        """
+    @property
+    def worst_element(self) -> typing.Any:
+        """
+        The element that decides, as 'tetrahedron 40'; None where there is none.
+        """
+
+def stability_report(model: novaphy._core.Model, dt: float, state: novaphy._core.SimState = None) -> StabilityReport:
+    """
+    StabilityReport of the semi-implicit solvers with steps of dt [s]: the limits of elements (in the positions of state, None = the model's), of contact with shapes, of the material itself (k_mu < 8 k_lambda), and particles that overlap at rest. ValueError for a dt that is not positive.
+    """
+
+def assign_tet_materials_generated(material_params: novaphy.nova.Tensor, base_tet_materials: novaphy.nova.Tensor, tet_count: int) -> novaphy.nova.Tensor:
+    """
+    (tet_count, 3): k_mu and k_lambda [Pa] from material_params, 2 numbers that all tetrahedra share or 2 for each, and k_damp of base_tet_materials (tet_count, 3). The gradient of shared parameters is the sum over the tetrahedra. ValueError for another number of parameters, ShapeMismatchError.
+    """
+
+def eval_bending_forces_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, edge_bending_properties: novaphy.nova.Tensor | None = None, edge_rest_angle: novaphy.nova.Tensor | None = None) -> novaphy.nova.Tensor:
+    """
+    particle_f [N] (P, 3) plus the forces of all bending edges, a new tensor. edge_bending_properties is (E, 2) = ke, kd, edge_rest_angle (E) [rad]; None = the model's arrays. An edge with an index below 0 has no force. ShapeMismatchError names the argument.
+    """
+
 def eval_spring_forces_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, spring_ke: novaphy.nova.Tensor | None = None, spring_kd: novaphy.nova.Tensor | None = None, spring_rest_length: novaphy.nova.Tensor | None = None) -> novaphy.nova.Tensor:
     """
     particle_f [N] (P, 3) plus the forces of all springs, a new tensor. spring_ke [N/m], spring_kd [N s/m] and spring_rest_length [m] are (S); None = the model's arrays. ShapeMismatchError names the argument.
@@ -91,6 +161,11 @@ def eval_tetrahedra_forces_generated(model: novaphy._core.Model, particle_q: nov
     particle_f [N] (P, 3) plus the forces of all tetrahedra, a new tensor. tet_activations is (T), tet_materials (T, 3) = k_mu [Pa], k_lambda [Pa], k_damp. A tetrahedron with k_lambda = 0 has no volume force. ShapeMismatchError names the argument.
     """
 
+def eval_triangle_forces_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, tri_activations: novaphy.nova.Tensor, tri_materials: novaphy.nova.Tensor) -> novaphy.nova.Tensor:
+    """
+    particle_f [N] (P, 3) plus the membrane, area, drag and lift forces of all triangles, a new tensor. tri_activations is (F), tri_materials (F, 5) = ke, ka [N/m], kd [N s/m], drag, lift. A triangle with ka = 0 has no area force. ShapeMismatchError names the argument.
+    """
+
 def integrate_particles_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, dt: float) -> tuple[novaphy.nova.Tensor, novaphy.nova.Tensor]:
     """
     (particle_q_next [m], particle_qd_next [m/s]), new tensors (P, 3), after one semi-implicit step of dt [s] from position, velocity and force [N]. ShapeMismatchError names the argument, ValueError a dt that is not positive.
@@ -98,5 +173,10 @@ def integrate_particles_generated(model: novaphy._core.Model, particle_q: novaph
 
 def integrate_particles_with_static_contacts_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, soft_contact_margin: float, dt: float, *, ignore_body_shapes: bool = False) -> tuple[novaphy.nova.Tensor, novaphy.nova.Tensor]:
     """
-    The same after adding the contact forces of world planes and boxes within soft_contact_margin [m], in one kernel. UnsupportedFeatureError for shapes on bodies unless ignore_body_shapes, and for other shapes.
+    The same after adding the contact forces of shapes of the world within soft_contact_margin [m], in one kernel. UnsupportedFeatureError for shapes on bodies unless ignore_body_shapes, and for other shapes.
+    """
+
+def integrate_push_box_generated(box_x: novaphy.nova.Tensor, box_vx: novaphy.nova.Tensor, pusher_x: novaphy.nova.Tensor, pusher_vx: novaphy.nova.Tensor, *, pusher_radius: float, box_half_extent: float, box_mass: float, ke: float, kd: float, mu: float, gravity: float = 9.81, friction_smoothing: float = 0.001, dt: float) -> tuple[novaphy.nova.Tensor, novaphy.nova.Tensor]:
+    """
+    (box_x_next [m], box_vx_next [m/s]), new tensors (n), after one step of dt [s] of n boxes that slide along one axis, each pushed by a sphere whose position [m] and speed [m/s] are given. The contact is that of particles with shapes, stiffness ke [N/m], damping kd [N s/m] on approach; the ground's friction is mu box_mass gravity, smooth below friction_smoothing [m/s]. ValueError for a mass, dt or friction_smoothing that is not positive.
     """

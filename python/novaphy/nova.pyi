@@ -426,11 +426,35 @@ class Tensor:
         """
     def __hash__(self) -> int:
         ...
+    @typing.overload
+    def __iadd__(self, other: Tensor) -> typing.Any:
+        ...
+    @typing.overload
+    def __iadd__(self, other: float) -> typing.Any:
+        ...
+    @typing.overload
+    def __imul__(self, other: Tensor) -> typing.Any:
+        ...
+    @typing.overload
+    def __imul__(self, other: float) -> typing.Any:
+        ...
     def __init__(self, array: novaphy._core.DeviceArray) -> None:
         """
         A view of an array of the engine.
         """
+    @typing.overload
+    def __isub__(self, other: Tensor) -> typing.Any:
+        ...
+    @typing.overload
+    def __isub__(self, other: float) -> typing.Any:
+        ...
     def __iter__(self) -> typing.Any:
+        ...
+    @typing.overload
+    def __itruediv__(self, other: Tensor) -> typing.Any:
+        ...
+    @typing.overload
+    def __itruediv__(self, other: float) -> typing.Any:
         ...
     def __len__(self) -> int:
         ...
@@ -1027,9 +1051,9 @@ def log(a: Float | float) -> Float:
     The natural logarithm.
     """
 
-def loop(n: int, body: collections.abc.Callable, carry: typing.Any) -> typing.Any:
+def loop(n: typing.SupportsIndex, body: collections.abc.Callable, carry: typing.Any) -> typing.Any:
     """
-    carry = body(k, carry) for k = 0 .. n-1; n is a Python int, and the body is traced n times.
+    carry = body(k, carry) for k = 0 .. n-1; n is an integer of Python or NumPy, and the body is traced n times.
     """
 
 class mat22:

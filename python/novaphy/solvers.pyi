@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import collections.abc
 import novaphy._core
+import novaphy.diff
 import typing
 from novaphy._core import SolverBase as SolverBase
 
 class SolverSemiImplicit(novaphy._core.SolverBase):
     """
-    Semi-implicit Euler for particles under gravity, external forces and contact with shapes. Raises UnsupportedFeatureError for a model that holds anything else to step. A step may be done in place. forces: names of forces that plugins publish, added in this order after the solver's own; their parameters are arrays of the model. PluginNotAvailableError for a name that there is not.
+    Semi-implicit Euler for particles under gravity, external forces and contact with shapes. Raises UnsupportedFeatureError for a model that holds anything else to step. A step may be done in place. forces: names of forces that plugins publish, added in this order after the solver's own; their parameters are arrays of the model. PluginNotAvailableError for a name that there is not. check_stability: a warning before the first step with a dt that novaphy.diff.stability_report() finds too long, once for a model and dt. check_finite: DomainCheckError at the first step after which a particle is not finite, with its number.
     """
-    def __init__(self: SolverSemiImplicit, model: novaphy._core.Model, *, angular_damping: float = 0.05, friction_smoothing: float | None = None, friction_law: str | None = None, joint_attach_ke: float = 10000.0, joint_attach_kd: float = 100.0, enable_tri_contact: bool = True, forces: collections.abc.Sequence[str] = ()) -> None:
+    def __init__(self: SolverSemiImplicit, model: novaphy._core.Model, *, angular_damping: float = 0.05, friction_smoothing: float | None = None, friction_law: str | None = None, joint_attach_ke: float = 10000.0, joint_attach_kd: float = 100.0, enable_tri_contact: bool = True, check_stability: bool = True, check_finite: bool = True, forces: collections.abc.Sequence[str] = ()) -> None:
         ...
     def step(self: SolverSemiImplicit, state_in: novaphy._core.SimState, state_out: novaphy._core.SimState, control: novaphy._core.Control | None, contacts: novaphy._core.Contacts | None, dt: float) -> None:
         """
@@ -65,13 +66,16 @@ class DiffSemiImplicitSolver(novaphy._core.SolverBase):
 
 class DiffSolverConfig:
     """
-    What DiffSemiImplicitSolver steps. strict=False skips what it cannot step and lists it in solver.skipped. forces: names of forces that plugins publish, added in this order after the solver's own.
+    What DiffSemiImplicitSolver steps. strict=False skips what it cannot step and lists it in solver.skipped. forces: names of forces that plugins publish, added in this order after the solver's own. check_stability and check_finite are those of SolverSemiImplicit.
     """
     __hash__: typing.ClassVar[None] = None  # type: ignore[assignment]
+    check_finite: bool
+    check_stability: bool
     enable_contacts: bool
     enable_particles: bool
     enable_rigid: bool
     enable_tetrahedra: bool
+    enable_tri_contact: bool
     enable_triangles: bool
     friction_law: str | None
     strict: bool
@@ -79,7 +83,7 @@ class DiffSolverConfig:
         ...
     def __getstate__(self: DiffSolverConfig) -> dict:
         ...
-    def __init__(self: DiffSolverConfig, *, angular_damping: float = 0.05, friction_smoothing: float | None = None, friction_law: str | None = None, soft_contact_margin: float = 0.0, enable_particles: bool = True, enable_tetrahedra: bool = True, enable_triangles: bool = True, enable_contacts: bool = True, enable_rigid: bool = True, strict: bool = True, forces: collections.abc.Sequence[str] = ()) -> None:
+    def __init__(self: DiffSolverConfig, *, angular_damping: float = 0.05, friction_smoothing: float | None = None, friction_law: str | None = None, soft_contact_margin: float = 0.0, enable_particles: bool = True, enable_tetrahedra: bool = True, enable_triangles: bool = True, enable_contacts: bool = True, enable_rigid: bool = True, enable_tri_contact: bool = True, strict: bool = True, check_stability: bool = True, check_finite: bool = True, forces: collections.abc.Sequence[str] = ()) -> None:
         ...
     def __repr__(self: DiffSolverConfig) -> str:
         ...
@@ -95,7 +99,7 @@ class DiffSolverConfig:
     def forces(self) -> list[str]:
         ...
     @forces.setter
-    def forces(self, arg0: collections.abc.Sequence[str]) -> None:
+    def forces(self, arg1: collections.abc.Sequence[str]) -> None:
         ...
     @property
     def friction_smoothing(self) -> float | None:

@@ -11,7 +11,7 @@ import collections.abc
 import numpy as _numpy
 import typing_extensions
 from . import runtime
-__all__: list[str] = ['ArraySet', 'Axis', 'BodyFlags', 'CaptureError', 'CollisionPipelineBase', 'Contacts', 'Control', 'DegenerateElementError', 'Device', 'DeviceArray', 'DeviceMismatchError', 'DeviceType', 'DomainCheckError', 'FloatColumn', 'GeoType', 'GradientNotReadyError', 'IntColumn', 'JointTargetMode', 'JointType', 'Model', 'ModelBuilder', 'NovaPhyError', 'ParseError', 'ParticleFlags', 'PluginNotAvailableError', 'ShapeFlags', 'ShapeMismatchError', 'SimState', 'SolverBase', 'StaleRecordError', 'TraceError', 'Transform', 'UnsupportedFeatureError', 'build_type', 'commit', 'compiler', 'device_of', 'finish_classes', 'get_device', 'last_model', 'pybind_internals', 'pybind_version', 'require_module', 'runtime', 'set_device', 'set_log_level', 'set_thread_count', 'synchronize', 'thread_count']
+__all__: list[str] = ['ArraySet', 'Axis', 'BodyFlags', 'CaptureError', 'CollisionPipelineBase', 'Contacts', 'Control', 'DegenerateElementError', 'Device', 'DeviceArray', 'DeviceMismatchError', 'DeviceType', 'DomainCheckError', 'FloatColumn', 'GeoType', 'GradientNotReadyError', 'IntColumn', 'JointTargetMode', 'JointType', 'Model', 'ModelBuilder', 'NovaPhyError', 'ParseError', 'ParticleFlags', 'ParticleGrid', 'PluginNotAvailableError', 'ShapeFlags', 'ShapeMismatchError', 'SimState', 'SolverBase', 'StaleRecordError', 'TraceError', 'Transform', 'UnsupportedFeatureError', 'build_type', 'commit', 'compiler', 'device_of', 'finish_classes', 'get_device', 'last_model', 'pybind_internals', 'pybind_version', 'require_module', 'runtime', 'set_device', 'set_log_level', 'set_thread_count', 'synchronize', 'thread_count']
 class NovaPhyError(RuntimeError):
     """Base of NovaPhy's own errors."""
 class BodyFlags(enum.IntFlag):
@@ -762,6 +762,14 @@ class Contacts(ArraySet):
     @soft_contact_tids.setter
     def soft_contact_tids(self, arg1: typing.Any) -> None:
         ...
+class ParticleGrid:
+    """
+    model.particle_grid = ParticleGrid() lets particles act on each other where they touch. It costs next to nothing while no pair can.
+    """
+    def __init__(self) -> None:
+        ...
+    def __repr__(self) -> str:
+        ...
 class Model(ArraySet):
     """
     Topology and parameters of a scene. Made by ModelBuilder.finalize(). Counts are fixed, numbers may be assigned.
@@ -1267,9 +1275,9 @@ class Model(ArraySet):
     def particle_flags(self, arg1: typing.Any) -> None:
         ...
     @property
-    def particle_grid(self) -> None:
+    def particle_grid(self) -> typing.Any:
         """
-        None: particles do not act on each other.
+        None: particles do not act on each other. novaphy.ParticleGrid(): they repel where they touch (particle_ke, particle_kd, particle_kf, particle_mu, particle_cohesion).
         """
     @particle_grid.setter
     def particle_grid(self, arg1: typing.Any) -> None:
@@ -2098,6 +2106,10 @@ class ModelBuilder:
         """
         A sheet of triangles, two a cell, with bending edges.
         """
+    def add_cloth_mesh(self, *, pos: typing.Any, rot: typing.Any, scale: float, vel: typing.Any, vertices: typing.Any = None, indices: typing.Any = None, density: float, mesh: typing.Any = None, tri_ke: float | None = None, tri_ka: float | None = None, tri_kd: float | None = None, tri_drag: float | None = None, tri_lift: float | None = None, edge_ke: float | None = None, edge_kd: float | None = None, add_springs: bool = False, spring_ke: float | None = None, spring_kd: float | None = None, particle_radius: float | None = None) -> None:
+        """
+        A sheet of triangles with bending edges: vertices (V, 3) [m] and indices, three a triangle, or a Mesh. density is kg/m^2. Vertices are scaled, turned, then moved. DegenerateElementError names a triangle without area.
+        """
     def add_custom_array(self, name: str, frequency: str, dtype: typing.Any = 'float32', width: int = 1, default: typing.Any = 0.0, owner: str = 'model') -> None:
         """
         An array that the model, or every state, control or contacts of it, carries beside ours.
@@ -2201,6 +2213,10 @@ class ModelBuilder:
     def add_soft_grid(self, *, pos: typing.Any, rot: typing.Any, vel: typing.Any, dim_x: int, dim_y: int, dim_z: int, cell_x: float, cell_y: float, cell_z: float, density: float, k_mu: float, k_lambda: float, k_damp: float, fix_left: bool = False, fix_right: bool = False, fix_top: bool = False, fix_bottom: bool = False, tri_ke: float = 0.0, tri_ka: float = 0.0, tri_kd: float = 0.0, tri_drag: float = 0.0, tri_lift: float = 0.0, add_surface_mesh_edges: bool = True, edge_ke: float = 0.0, edge_kd: float = 0.0, particle_radius: float | None = None) -> None:
         """
         A block of tetrahedra, five a cell, with its surface triangles and their edges.
+        """
+    def add_soft_mesh(self, *, pos: typing.Any, rot: typing.Any, scale: float, vel: typing.Any, mesh: typing.Any = None, vertices: typing.Any = None, indices: typing.Any = None, density: typing.Any = None, k_mu: typing.Any = None, k_lambda: typing.Any = None, k_damp: typing.Any = None, tri_ke: float = 0.0, tri_ka: float = 0.0, tri_kd: float = 0.0, tri_drag: float = 0.0, tri_lift: float = 0.0, add_surface_mesh_edges: bool = True, edge_ke: float = 0.0, edge_kd: float = 0.0, particle_radius: float | None = None) -> None:
+        """
+        A mesh of tetrahedra with its surface triangles and their edges: a TetMesh, or vertices (V, 3) [m] and indices, four a tetrahedron. What is given beside a mesh stands before what the mesh says. density is kg/m^3; k_mu, k_lambda [Pa] and k_damp are one number or one for each tetrahedron. Vertices are scaled, turned, then moved. DegenerateElementError names a flat or inverted tetrahedron.
         """
     def add_spring(self, i: int, j: int, ke: float, kd: float, control: float) -> int:
         """
