@@ -6,6 +6,7 @@ import novaphy._core
 import novaphy.nova
 import typing
 from novaphy._rollout import Rollout as Rollout
+from novaphy._coverage import coverage as coverage
 
 def eval_static_particle_shape_contact_forces_generated(model: novaphy._core.Model, particle_q: novaphy.nova.Tensor, particle_qd: novaphy.nova.Tensor, particle_f: novaphy.nova.Tensor, soft_contact_margin: float = 0.0, *, ignore_body_shapes: bool = False) -> novaphy.nova.Tensor:
     """

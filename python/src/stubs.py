@@ -26,7 +26,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "novaphy"
 PUBLIC = ("nova", "diff", "solvers", "collision", "camera")
 #: Defined in the Python file of the public module itself.
 OWN = {
-    "diff": "from novaphy._rollout import Rollout as Rollout\n",
+    "diff": "from novaphy._rollout import Rollout as Rollout\nfrom novaphy._coverage import coverage as coverage\n",
     "solvers": "from novaphy._core import SolverBase as SolverBase\n",
     "camera": "".join(
         f"from novaphy._picture_files import {name} as {name}\n" for name in ("save_gif", "save_png")

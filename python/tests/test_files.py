@@ -81,7 +81,7 @@ def test_the_null_viewer_runs_its_frames_and_can_not_be_pickled():
     assert frames == 3 and viewer.fps > 0 and not viewer.is_running()
     with pytest.raises(TypeError, match="cannot pickle 'ViewerNull'"):
         pickle.dumps(viewer)
-    with pytest.raises(ValueError, match="no viewer 'opengl': there are null, gl"):
+    with pytest.raises(ValueError, match="no viewer 'opengl': there are null, html, gl"):
         novaphy.viewer.create("opengl")
     with pytest.raises(novaphy.PluginNotAvailableError, match="ViewerGL.*'viewer'.*--headless N"):
         novaphy.viewer.create("gl")

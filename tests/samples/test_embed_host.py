@@ -22,7 +22,7 @@ def height(printed):
 
 def test_it_lists_the_solvers_and_steps_one_with_contacts(embed_host):
     printed = embed_host().stdout
-    assert "solver semi_implicit: particles under gravity" in printed
+    assert "solver semi_implicit: particles, springs, triangles, bending edges and tetrahedra under gravity" in printed
     assert 0.05 < height(printed) < 0.2  # its radius is 0.1: it lies on the ground
     assert printed.splitlines()[0] == "NovaPhy 0.1.0"
 

@@ -27,7 +27,7 @@ def block():
             x = [np.array(c) for c in turned]
             if np.linalg.det([x[1] - x[0], x[2] - x[0], x[3] - x[0]]) < 0:
                 k, l = l, k
-            builder.add_tetrahedron(i, j, k, l)
+            builder.add_tetrahedron(i, j, k, l, k_mu=0.0, k_lambda=0.0)
     return builder
 
 def made(solver_class=SolverSemiImplicit, builder=None):
