@@ -16,7 +16,7 @@ def save_png(path: str | os.PathLike[str], image: Any, *, low: float = 0.0, high
     """Writes a picture (H, W) grey or (H, W, 3) coloured, row 0 at the top, 8 bits a channel.
 
     Values from `low` (black) to `high` (white); what lies beyond is drawn as the nearer of the two. The file's text
-    "Description" is novaphy.provenance() as JSON. ImportError without Pillow, ShapeMismatchError, ValueError.
+    "Description" is novaphy.provenance() as JSON. ImportError without Pillow, ValueError for another shape.
     """
     pillow = _pillow("save_png")
     from PIL.PngImagePlugin import PngInfo
@@ -32,7 +32,7 @@ def save_gif(
     """Writes pictures of one shape, as save_png() takes them, as an animation that repeats.
 
     fps: frames a second, at most 50, which is what players show; GIF counts in hundredths of a second. The file's comment
-    is novaphy.provenance() as JSON.
+    is novaphy.provenance() as JSON. ImportError without Pillow; ValueError for fps outside, no image, or other shapes.
     """
     pillow = _pillow("save_gif")
     if not 0 < fps <= 50:

@@ -78,7 +78,8 @@ void bind_stability(py::module_& m) {
 NOVAPHY_PYTHON_MODULE(_novaphy_semi_implicit, m) {
   py::class_<SolverSemiImplicit, ISolver, py::smart_holder> solver(
       m, "SolverSemiImplicit",
-      "Semi-implicit Euler for particles under gravity, external forces and contact with shapes. Raises "
+      "Semi-implicit Euler for particles under gravity, external forces, springs, triangles, bending edges, "
+      "tetrahedra, and contact with each other, with triangles and with shapes. Raises "
       "UnsupportedFeatureError for a model that holds anything else to step. A step may be done in place. "
       "forces: names of forces that plugins publish, added in this order after the solver's own; their "
       "parameters are "

@@ -44,7 +44,8 @@ inline Dual acos(Dual a) {
 }
 inline Dual atan2(Dual y, Dual x) {
   const float squared = x.value * x.value + y.value * y.value;
-  return {novaphy::atan2(y.value, x.value), (y.slope * x.value - x.slope * y.value) / squared};
+  const float across = y.slope * x.value - x.slope * y.value;
+  return {novaphy::atan2(y.value, x.value), squared > 0.0f ? across / squared : 0.0f};
 }
 // clang-format on
 

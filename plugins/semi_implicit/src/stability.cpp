@@ -7,12 +7,12 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "novaphy/error.hpp"
 #include "novaphy/log.hpp"
+#include "novaphy/semi_implicit/step_checks.hpp"
 #include "src/element_products.hpp"
 #include "src/largest_eigenvalue.hpp"
 
@@ -193,34 +193,44 @@ class Report {
           " kg with particle_ke = ", material[0], " and particle_kd = ", material[1], "; lower particle_kd, then particle_ke.");
   }
 
-  /// The shortest side of any element: what neighbouring particles keep between them.
-  std::optional<double> shortest_side() const {
+  /// Two corners of an element whose radii reach deepest into each other.
+  struct Overlap {
+    double side = 0.0, radius = 0.0, depth = 0.0;  // m; radius is the mean of both
+  };
+
+  Overlap deepest_overlap() const {
     const auto q = model_.particle_q.read<Vec3f>();
-    double shortest = kUnbounded;
+    const auto radii = model_.particle_radius.read<float>();
+    Overlap deepest;
     const auto look = [&](const DeviceArray& indices, std::size_t corners) {
       const auto all = indices.read<std::int32_t>();
       for (std::size_t e = 0; e + corners <= all.size(); e += corners)
-        for (std::size_t a = 0; a < corners; ++a)
-          for (std::size_t b = a + 1; b < corners; ++b)
-            shortest = std::min(shortest, double{length(q[static_cast<std::size_t>(all[e + a])] -
-                                                        q[static_cast<std::size_t>(all[e + b])])});
+        for (std::size_t i = e; i < e + corners; ++i)
+          for (std::size_t j = i + 1; j < e + corners; ++j) {
+            if (all[i] < 0 || all[j] < 0) continue;
+            const auto a = static_cast<std::size_t>(all[i]), b = static_cast<std::size_t>(all[j]);
+            const double side = length(q[a] - q[b]), radius = 0.5 * (double{radii[a]} + double{radii[b]});
+            if (2.0 * radius - side > deepest.depth) deepest = {side, radius, 2.0 * radius - side};
+          }
     };
     look(model_.tet_indices, 4);
     look(model_.tri_indices, 3);
     look(model_.spring_indices, 2);
-    return shortest == kUnbounded ? std::nullopt : std::optional(shortest);
+    return deepest;
   }
 
   void add_radii() {
-    const std::optional<double> side = shortest_side();
-    if (!side || 2.0 * model_.particle_max_radius <= *side) return;
+    const auto [side, radius, depth] = deepest_overlap();
+    if (!(depth > 0.0)) return;
     if (model_.particles_collide) out_.ok = false;
     std::string pushed;
-    if (model_.particles_collide) pushed += ": model.particle_grid pushes them apart at the first step (None turns it off)";
+    if (model_.particles_collide)
+      pushed += ": model.particle_grid pushes them apart at the first step (None turns it off)";
     if (model_.tri_count > 0)
-      pushed += text(pushed.empty() ? ": " : ", ", "triangles push them out at the first step (enable_tri_contact=False)");
-    say("Particles of radius ", model_.particle_max_radius, " m overlap at rest, neighbours are ", *side, " m apart",
-        pushed, "; give particle_radius of at most ", 0.5 * *side, " m.");
+      pushed += text(pushed.empty() ? ": " : ", ",
+                     "triangles push them out at the first step (enable_tri_contact=False)");
+    say("Particles of radius ", static_cast<float>(radius), " m overlap at rest, neighbours are ", side,
+        " m apart", pushed, "; give particle_radius of at most ", 0.5 * side, " m.");
   }
 
   const Model& model_;
@@ -236,6 +246,7 @@ StabilityReport stability_report(const Model& model, float dt, const SimState* s
   NOVAPHY_REQUIRE(state == nullptr || state->particle_count() == model.particle_count, ErrorKind::shape_mismatch,
                   "stability_report: state has ", state == nullptr ? 0 : state->particle_count(),
                   " particles, the model has ", model.particle_count, "; take it from this model's state()");
+  check_owners("stability_report", model);
   Report report(model, dt);
   return report.make((state != nullptr ? state->particle_q : model.particle_q).read<Vec3f>(), contacts);
 }

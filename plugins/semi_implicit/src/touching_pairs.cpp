@@ -218,7 +218,7 @@ constexpr float kOverlap = 0.9999f;  // radii that meet exactly, as in a grid of
 
 std::string and_more(std::int64_t count, const char* what) {
   if (count <= 1) return {};
-  return text(", and so are ", count - 1, count == 2 ? " more " : " more ", what, count == 2 ? "" : "s");
+  return count == 2 ? text(", and so is 1 more ", what) : text(", and so are ", count - 1, " more ", what, "s");
 }
 
 std::string particles_at_rest(const TouchingPairs& pairs, std::span<const Vec3f> q,

@@ -248,6 +248,9 @@ def main(argv=None):
         print(error, file=sys.stderr)
         return 1
     _write_pictures(example, report, found, options)
+    if options.html:
+        _play(example, novaphy.viewer.ViewerHTML(options.html, fps=options.rate, title="material_identification"))
+        print(f"wrote {os.path.abspath(options.html)}")
     viewer = _command_line.open_viewer(options)
     if viewer is not None:
         _play(example, viewer)
@@ -266,7 +269,11 @@ def _write_pictures(example, report, found, options):
         written.append(options.plot)
         report.plot(options.plot) if report else _material_pictures.draw_losses(options.plot, example.losses, provenance)
     if options.log_dir:
-        inside = lambda name: written.append(os.path.join(options.log_dir, name)) or written[-1]
+
+        def inside(name):
+            written.append(os.path.join(options.log_dir, name))
+            return written[-1]
+
         if report is not None:
             report.plot(inside("fit.png"))
             report.to_json(inside("report.json"))

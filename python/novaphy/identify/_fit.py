@@ -8,7 +8,6 @@ import os
 import time
 from typing import Any, Callable, Mapping, Sequence
 
-from ._linear import spread_of
 from ._observed import Observed
 from ._parameters import Parameter
 from ._report import FitReport
@@ -106,7 +105,7 @@ def fit(
                         checkpoint=checkpoint, grows=isinstance(windows, str))
         search.start_from(resume)
         search.run()
-        report = report_of(search, given, began, spread_of)
+        report = report_of(search, given, began)
     finally:
         unknowns.restore()
     return report

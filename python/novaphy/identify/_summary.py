@@ -12,7 +12,7 @@ import numpy as np
 
 from .._provenance import provenance
 from ._gauss_newton import Point, cost_at
-from ._linear import Spread, jackknife
+from ._linear import jackknife
 from ._moduli import Moduli, true_moduli
 from ._parameters import Parameter
 from ._pictures import survey
@@ -22,7 +22,7 @@ from ._search import MOST_SENSITIVITIES, POOR, Search
 _LANDSCAPE_WINDOWS = 3
 
 
-def report_of(search: Search, parameters: Sequence[Parameter], began: float, spread_of: Callable[..., Spread]) -> FitReport:
+def report_of(search: Search, parameters: Sequence[Parameter], began: float) -> FitReport:
     """The report of a finished search, whose model still holds the numbers that were tried last."""
     simulator, unknowns, numbers = search.simulator, search.simulator.unknowns, search.numbers
     scales, point = unknowns.scales(), search.point

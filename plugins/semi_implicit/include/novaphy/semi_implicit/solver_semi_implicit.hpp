@@ -38,8 +38,8 @@ struct SemiImplicitConfig {
 NOVAPHY_API void check_config(const SemiImplicitConfig& config, const char* who);
 
 /// Steps particles. Forces are summed in this order: external ones, springs, triangles, bending edges,
-/// tetrahedra, contact with shapes in the order of the records, those of other plugins in the order of
-/// config.forces; then gravity of the particle's world and the integration. Activations are those of
+/// tetrahedra, contact between particles, of particles with triangles, with shapes in the order of the
+/// records, those of other plugins in the order of config.forces; then gravity of the particle's world and the integration. Activations are those of
 /// `control`, or of the model where there is none. An inactive particle keeps position and velocity. Bodies
 /// must be kinematic: they keep their pose and twist, and carry shapes. The step may be done in place
 /// (state_in is state_out).
