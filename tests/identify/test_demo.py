@@ -24,10 +24,11 @@ FAST = ("--frames", "5", "--rate", "1275", "--substeps", "16", "--headless", "60
 
 
 def test_it_finds_the_constants_and_its_log_folder_holds_pictures(tmp_path):
-    done = in_a_process(tmp_path, *FAST, "--log-dir", "log", "--plot", "fit.svg")
+    done = in_a_process(tmp_path, *FAST, "--log-dir", "log", "--plot", "fit.svg", "--html", "motion.html")
     assert done.returncode == 0, done.stderr
     assert "k_mu = 3000" in done.stdout and "true 3000, off by" in done.stdout and "true small-strain moduli" in done.stdout
     assert (tmp_path / "fit.svg").stat().st_size > 10_000
+    assert "<title>material_identification</title>" in (tmp_path / "motion.html").read_text()
     assert sorted(p.name for p in (tmp_path / "log").iterdir()) == ["checkpoint.json", "fit.png", "motion.gif", "motion.png", "report.json"]
     held = json.loads((tmp_path / "log/report.json").read_text())
     assert held["identifiable"] == [True, True] and abs(held["values"][0] / 3000 - 1) < 1e-3 and held["provenance"]["version"]
