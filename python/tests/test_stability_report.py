@@ -33,8 +33,8 @@ def test_neighbours_whose_radii_overlap_are_told_with_what_to_give():
 
 def test_an_index_beyond_the_particles_is_refused_and_one_below_zero_is_no_corner():
     model = spring_model()
-    model.spring_indices.assign(np.array([0, 900_000_000], np.int32))
+    model.spring_indices.assign(np.array([[0, 900_000_000]], np.int32))
     with pytest.raises(IndexError, match="^stability_report: "):
         ndiff.stability_report(model, 1e-4)
-    model.spring_indices.assign(np.array([0, -1], np.int32))
+    model.spring_indices.assign(np.array([[0, -1]], np.int32))
     assert ndiff.stability_report(model, 1e-4).ok
