@@ -124,7 +124,7 @@ def _surface(file: Path) -> Mesh:
         raise ParseError(f"load_mesh: {file} cannot be read: {error}") from None
     if len(faces) == 0:
         raise ParseError(f"load_mesh: {file} holds no triangles; give a mesh of triangles or tetrahedra")
-    return Mesh(*_used(np.asarray(vertices), np.asarray(faces)))
+    return Mesh(*_used(file, np.asarray(vertices), np.asarray(faces)))
 
 
 def _cells(file: Path) -> Mesh | TetMesh:
@@ -138,19 +138,26 @@ def _cells(file: Path) -> Mesh | TetMesh:
     if points.shape[1] == 2:
         points = np.column_stack([points, np.zeros(len(points), np.float32)])
     if "tetra" in cells:
-        mesh = TetMesh(*_used(points, cells["tetra"]))
+        mesh = TetMesh(*_used(file, points, cells["tetra"]))
         inverted = mesh.volumes() < 0.0
         rows = mesh.tet_indices.reshape(-1, 4)
         rows[inverted] = rows[inverted][:, [0, 1, 3, 2]]
         mesh.reoriented = int(inverted.sum())
         return mesh
     if "triangle" in cells:
-        return Mesh(*_used(points, cells["triangle"]))
+        return Mesh(*_used(file, points, cells["triangle"]))
     kinds = ", ".join(sorted(cells)) or "no cells"
     raise ParseError(f"load_mesh: {file} holds {kinds}; give a mesh of tetrahedra or triangles, of first order")
 
 
-def _used(vertices: np.ndarray, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _used(file: Path, vertices: np.ndarray, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The vertices that elements have, in their order, and the elements by them."""
+    outside = (elements < 0) | (elements >= len(vertices))
+    if outside.any():
+        element, corner = np.argwhere(outside)[0]
+        raise ParseError(
+            f"load_mesh: {file}: element {element} has vertex {elements[element, corner]} counted from 0; the file holds "
+            f"{len(vertices)} vertices"
+        )
     used, place = np.unique(elements, return_inverse=True)
     return vertices[used], place.reshape(elements.shape)

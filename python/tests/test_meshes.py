@@ -64,6 +64,21 @@ def test_a_file_that_holds_no_mesh_says_so(tmp_path):
         novaphy.io.load_mesh(tmp_path / "lines.vtk")
 
 
+@pytest.mark.parametrize(("corner", "counted"), [(0, -1), (9, 8)])
+def test_a_vertex_that_the_file_lacks_is_named(tmp_path, corner, counted):
+    pytest.importorskip("meshio")
+    path = tmp_path / "wrong.mesh"  # whose vertices are counted from 1
+    path.write_text(
+        "MeshVersionFormatted 1\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n"
+        f"Tetrahedra\n1\n{corner} 2 3 4 0\nEnd\n"
+    )
+    with pytest.raises(novaphy.ParseError) as caught:
+        novaphy.io.load_mesh(path)
+    assert str(caught.value) == (
+        f"load_mesh: {path}: element 0 has vertex {counted} counted from 0; the file holds 4 vertices"
+    )
+
+
 @pytest.mark.parametrize("name, package", [("a.stl", "trimesh"), ("a.msh", "meshio")])
 def test_without_the_extra_the_sentence_names_it(tmp_path, monkeypatch, name, package):
     (tmp_path / name).write_text("")
