@@ -9,7 +9,7 @@ import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 README = DOCS.parents[1] / "README.md"
-PAGES = (README, DOCS / "own_kernel.md", DOCS / "exactness.md", DOCS / "find_a_material.md")
+PAGES = (README, DOCS / "own_kernel.md", DOCS / "exactness.md", DOCS / "find_a_material.md", DOCS / "pictures.md")
 
 RUN = """
 import re, sys
