@@ -38,6 +38,7 @@ def scene_hash(model: Any) -> str:
         array = getattr(model, name)
         digest.update(f"{name}:{array.dtype}:{array.shape};".encode())
         digest.update(array.numpy().tobytes())
+    digest.update(f"{model.particle_max_velocity!r};{model.particle_grid is not None}".encode())
     return digest.hexdigest()[:16]
 
 

@@ -188,7 +188,14 @@ def test_provenance_names_commit_plugins_tier_threads_and_scene(model):
     assert record["threads"] >= 1
     assert record["scene_hash"] == novaphy.scene_hash(model)
     model.soft_contact_ke = 5.0
-    assert novaphy.scene_hash(model) != record["scene_hash"]
+    other = novaphy.scene_hash(model)
+    assert other != record["scene_hash"]
+    model.particle_grid = novaphy.ParticleGrid()
+    assert novaphy.scene_hash(model) != other
+    model.particle_grid = None
+    assert novaphy.scene_hash(model) == other
+    model.particle_max_velocity = 10.0
+    assert novaphy.scene_hash(model) != other
 
 
 def test_one_name_or_folder_needs_no_list_around_it(run_python):

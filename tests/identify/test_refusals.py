@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What fit() refuses, in one sentence each, before the first step."""
+import json
+
 import numpy as np
 import pytest
 from soft_motion import DT, K_LAMBDA, K_MU, StepOfOperators, record, soft_grid
@@ -118,6 +120,12 @@ OPTIONS = [
     ({"windows": 0}, "fit: windows is 0; give at least 1 substep"),
     ({"windows": [(5, 3)]},
      "fit: window (5, 3) is not between observed times; give a start from 0 to 5 and a later stop up to 6"),
+    ({"windows": []}, "fit: windows is []; give 'auto', a number of substeps, or pairs of indices"),
+    ({"windows": 2.5}, "fit: windows is 2.5; give 'auto', a number of substeps, or pairs of indices"),
+    ({"windows": [3]}, "fit: windows is [3]; give 'auto', a number of substeps, or pairs of indices"),
+    ({"window_count": 0}, "fit: window_count is 0; give a whole number of at least 1"),
+    ({"iterations": 0}, "fit: iterations is 0; give a whole number of at least 1"),
+    ({"iterations": 1.5}, "fit: iterations is 1.5; give a whole number of at least 1"),
     ({"noise": 0.0}, "fit: noise is 0.0; give a positive standard deviation, or None"),
     ({"bounds": {"E": (1, 2)}}, "fit: bounds are given for 'E', which is no parameter"),
     ({"starts": []}, "fit: starts is empty; give at least one first guess"),
@@ -129,6 +137,32 @@ OPTIONS = [
 @pytest.mark.parametrize("options, text", OPTIONS, ids=[str(i) for i in range(len(OPTIONS))])
 def test_an_option_that_makes_no_sense_is_refused(observed, options, text):
     assert refused(observed, MU, **options) == text
+
+
+WRITES = "fit(checkpoint=path) and FitReport.to_json(path) write such files"
+
+
+@pytest.mark.parametrize(("content", "text"), [
+    ("{", "is no JSON file (Expecting property name enclosed in double quotes: line 1 column 2 (char 1))"),
+    ("[1, 2]", "holds a list, no fit"),
+    ("null", "holds a NoneType, no fit"),
+])
+def test_a_file_that_holds_no_fit_is_not_resumed(observed, tmp_path, content, text):
+    path = tmp_path / "fit.json"
+    path.write_text(content)
+    assert refused(observed, MU, resume=path) == f"fit: resume: {path} {text}; {WRITES}"
+    assert refused(observed, MU, resume=3, kind=TypeError) == "fit: resume is a int; give a path or a FitReport"
+
+
+def test_a_file_that_was_changed_is_not_resumed(observed, tmp_path):
+    path = tmp_path / "fit.json"
+    report = fit(soft_grid(cells=(2, 2, 2)), observed, MU, dt=DT, solver=StepOfOperators, contacts=None, checkpoint=path)
+    held = json.loads(path.read_text())
+    path.write_text(json.dumps({**held, "numbers": []}))
+    assert refused(observed, MU, resume=path) == f"fit: resume holds 0 numbers for 1 names; {WRITES}"
+    path.write_text(json.dumps({**held, "numbers": None}))
+    assert refused(observed, MU, resume=path).startswith("fit: resume was changed since it was written (TypeError(")
+    assert report.identifiable == [True]
 
 
 def test_a_solver_of_another_model_is_refused(observed):

@@ -84,7 +84,7 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(observed, tmp_path):
     assert second.iterations[:2] == first.iterations[:2] and second.seconds > held["seconds"]
     third = fit(model, observed, PARAMETERS, resume=second, **OPTIONS)
     assert len(third.iterations) <= len(second.iterations) + 3
-    with pytest.raises(ValueError, match=r"^fit: resume holds .*; this fit has \['tet_materials\[:,1\]'\]$"):
+    with pytest.raises(ValueError, match=r"^fit: resume holds .*; this fit has \['tet_materials\[:,1\]'\]; give that"):
         fit(model, observed, PARAMETERS[1:], resume=path, **OPTIONS)
 
 

@@ -84,6 +84,9 @@ def fit(
         raise ValueError(f"fit: dt is {dt}; give a positive time in seconds")
     if noise is not None and not noise > 0:
         raise ValueError(f"fit: noise is {noise}; give a positive standard deviation, or None")
+    for name, number in (("window_count", window_count), ("iterations", iterations)):
+        if not hasattr(number, "__index__") or number < 1:
+            raise ValueError(f"fit: {name} is {number!r}; give a whole number of at least 1")
     options = {"dt": dt, "solver": solver, "windows": windows, "loss": loss, "method": method, "noise": noise,
                "contacts": contacts, "control": control, "before_step": before_step, "window_count": window_count,
                "iterations": iterations, "tolerance": tolerance, "memory_budget": memory_budget}
@@ -126,4 +129,7 @@ def _stages(planner: Planner, windows: Any) -> list[list[Window]]:
         if windows < 1:
             raise ValueError(f"fit: windows is {windows}; give at least 1 substep")
         return [planner.of_length(int(windows))]
-    return [planner.given(windows)]
+    pairs = list(windows) if hasattr(windows, "__iter__") else []
+    if not pairs or any(not hasattr(pair, "__len__") or len(pair) != 2 for pair in pairs):
+        raise ValueError(f"fit: windows is {windows!r}; give 'auto', a number of substeps, or pairs of indices")
+    return [planner.given(pairs)]

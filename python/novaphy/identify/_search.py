@@ -32,6 +32,23 @@ _LOWER = 0.9
 MOST_SENSITIVITIES = 256
 
 
+_WRITES = "fit(checkpoint=path) and FitReport.to_json(path) write such files"
+
+
+def _read(path: Any) -> dict[str, Any]:
+    """A file that an earlier fit wrote."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"fit: resume is a {type(path).__name__}; give a path or a FitReport")
+    with open(path, encoding="utf-8") as file:
+        try:
+            held = json.load(file)
+        except ValueError as error:
+            raise ValueError(f"fit: resume: {os.fspath(path)} is no JSON file ({error}); {_WRITES}") from None
+    if not isinstance(held, dict):
+        raise ValueError(f"fit: resume: {os.fspath(path)} holds a {type(held).__name__}, no fit; {_WRITES}")
+    return held
+
+
 class Search:
     """Runs a fit. Afterwards `numbers`, `windows`, `point` (None where sensitivities would be too many), `path`."""
 
@@ -51,17 +68,18 @@ class Search:
         """Takes numbers, path and window length of an earlier fit of the same parameters."""
         if resume is None:
             return
-        if isinstance(resume, FitReport):
-            held = resume.to_dict()
-        else:
-            with open(resume, encoding="utf-8") as file:
-                held = json.load(file)
+        held = resume.to_dict() if isinstance(resume, FitReport) else _read(resume)
         names = self.simulator.unknowns.names()
         if held.get("names") != names:
-            raise ValueError(f"fit: resume holds {held.get('names')}; this fit has {names}")
-        self.numbers = [float(x) for x in held["numbers"]]
-        self.path = [(int(a), float(b), list(c)) for a, b, c in held["iterations"]]
-        self.seconds_before = float(held["seconds"])
+            raise ValueError(f"fit: resume holds {held.get('names')}; this fit has {names}; give that of the same parameters")
+        try:
+            self.numbers = [float(x) for x in held["numbers"]]
+            self.path = [(int(a), float(b), list(c)) for a, b, c in held["iterations"]]
+            self.seconds_before = float(held["seconds"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"fit: resume was changed since it was written ({error!r}); {_WRITES}") from None
+        if len(self.numbers) != len(names):
+            raise ValueError(f"fit: resume holds {len(self.numbers)} numbers for {len(names)} names; {_WRITES}")
         length = self.path[-1][0] if self.path else 0
         lengths = [windows[0].substeps for windows in self.stages]
         self._stage = min(range(len(lengths)), key=lambda i: abs(lengths[i] - length))
