@@ -31,6 +31,12 @@ def test_the_text_tells_estimates_and_errors(report):
         assert re.search(rf"^{part}", text, re.M), text
 
 
+def test_a_note_says_what_the_errors_do_not_count(report, observed):
+    assert any("not that of the states from which windows start" in note for note in report.notes)
+    silent = fit(soft_grid(cells=(3, 2, 2)), observed, PARAMETERS, **OPTIONS)
+    assert not any("windows start" in note for note in silent.notes)
+
+
 def test_a_report_comes_back_from_json_and_has_provenance(report, tmp_path):
     path = tmp_path / "fit.json"
     report.to_json(path)

@@ -127,6 +127,9 @@ def _notes(search: Search, point: Point | None, errors: list[float]) -> list[str
         known = [e for i in observed.starts() if math.isfinite(e := observed.velocity_error(i))]
         out.append("velocities were not observed: windows start with estimates from neighbouring times"
                    + (f", wrong by about {np.median(known):.2g} m/s" if known else ""))
+    if observed.has_states and search.noise is not None and point is not None:
+        out.append("the standard errors count the noise of the compared positions, not that of the states from which windows "
+                   "start, which moves a whole window; they may be too small by up to about 3 times")
     if not observed.has_states:
         out.append("not all particles were observed: windows start from the model's own state at the first time")
     if point is None:
