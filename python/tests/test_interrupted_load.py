@@ -30,8 +30,10 @@ def interrupt(tmp_path):
     folder = make_c_plugin(tmp_path, "slow", sleep_ms=900)
 
     def run(number):
+        # a shell starts jobs in the background with Ctrl-C ignored, and Python then leaves it so
         return subprocess.run([sys.executable, "-c", PROGRAM, folder, str(int(number))], capture_output=True, text=True,
-                              timeout=60, env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")})
+                              timeout=60, env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")},
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
     yield run
     assert list((tmp_path / "state/novaphy/loading").iterdir()) == []  # nobody is in quarantine
