@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._figures import new_figure, save_figure
 from ._provenance import provenance
 
 #: As a share of the longest side to the power of the dimension: what ModelBuilder refuses as flat.
@@ -93,20 +93,16 @@ class MeshQuality:
         return self.text
 
     def plot(self, path: str | os.PathLike[str]) -> None:
-        """Writes a PNG with histograms of angles and aspect ratios. ImportError without matplotlib."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise ImportError("MeshQuality.plot: needs matplotlib: pip install 'novaphy[plot]'") from None
+        """Writes a picture, a PNG by default, with histograms of angles and aspect ratios. ImportError without matplotlib."""
         parts = self._parts()
-        figure = Figure(figsize=(9.0, 3.0 * max(1, len(parts))), layout="constrained")
+        figure = new_figure("MeshQuality.plot", 9.0, 3.0 * max(1, len(parts)))
         axes = figure.subplots(max(1, len(parts)), 2, squeeze=False)
         for (left, right), part in zip(axes, parts):
             left.hist(part.smallest_angle, bins=40)
             left.set(xlabel="smallest angle in degrees", ylabel=f"elements ({part.kind})")
             right.hist(part.aspect_ratio[np.isfinite(part.aspect_ratio)], bins=40)
             right.set(xlabel="aspect ratio, 1 is regular")
-        figure.savefig(path, format="png", dpi=100, metadata={"Description": json.dumps(provenance())})
+        save_figure(figure, path, provenance(), dpi=100)
 
 
 def mesh_quality(mesh: Any) -> MeshQuality:

@@ -2,10 +2,14 @@
 """Draws a recording as a graph: a box for each launch, an ellipse for each array, arrows as values flow."""
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 from typing import Any
+
+from ._figures import save_figure
+from ._provenance import provenance
 
 TEXT_ENDINGS = (".dot", ".gv")
 PICTURE_ENDINGS = (".svg", ".png", ".pdf")
@@ -29,7 +33,7 @@ def save(report: Any, path: str | os.PathLike[str]) -> None:
 
 def dot_text(report: Any) -> str:
     """The graph in Graphviz's language."""
-    lines = ["digraph recording {", "  node [fontname=\"sans-serif\"];"]
+    lines = ["digraph recording {", f"  comment={quoted(json.dumps(provenance()))};", "  node [fontname=\"sans-serif\"];"]
     arrays: dict[str, str] = {}
 
     def array_node(text: str) -> str:
@@ -89,4 +93,4 @@ def draw(report: Any, path: str) -> None:
     for array, (x, y) in places.items():
         axes.text(x, y, array, ha="right" if x < 0 else "left", va="center",
                   bbox={"boxstyle": "round", "fc": "whitesmoke"})
-    figure.savefig(path)
+    save_figure(figure, path, provenance())

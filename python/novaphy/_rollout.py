@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import re
-import sys
 from typing import Any, Callable, Iterator
 
-from ._config import config
+from ._progress import new_bar
 from ._lazy import extension
 from ._process_bound import ProcessBound
 
@@ -152,21 +150,10 @@ class Rollout(ProcessBound):
 
     @contextlib.contextmanager
     def _bar_shown(self) -> Iterator[None]:
-        self._bar = _new_bar()
+        self._bar = new_bar("rollout", "step", delay=1.0)
         try:
             yield
         finally:
             if self._bar is not None:
                 self._bar.close()
             self._bar = None
-
-
-def _new_bar() -> Any:
-    """A progress bar for what takes longer than a second, where one can be shown; else None."""
-    if config.progress == "off" or (config.progress == "auto" and not sys.stderr.isatty()):
-        return None
-    try:
-        tqdm = importlib.import_module("tqdm")
-    except ImportError:  # an extra
-        return None
-    return tqdm.tqdm(desc="rollout", unit="step", leave=False, delay=1.0)

@@ -34,10 +34,6 @@ formula::SurfaceDistance<float> surface_distance(GeoType type, const Vec3f& scal
   }
 }
 
-bool share_a_world(std::int32_t a, std::int32_t b) {
-  return a < 0 || b < 0 || a == b;
-}
-
 }  // namespace
 
 bool has_particle_distance(GeoType type) {

@@ -118,6 +118,7 @@ def test_a_recording_is_drawn_as_text_and_as_a_picture(tmp_path):
     tape.visualize(tmp_path / "recording.dot")
     text = (tmp_path / "recording.dot").read_text()
     assert text.startswith("digraph recording {\n") and text.endswith("}\n")
+    assert '  comment="{\\"version\\": ' in text  # novaphy.provenance()
     assert 'r0 [shape=box, label="0: a \\"loss\\": mul"];' in text
     assert 'a0 -> r0 [label="a"];' in text and 'r0 -> a1 [label="out"];' in text
     with pytest.raises(ValueError, match="the path ends in '.txt'; wants one of .dot, .gv, .svg, .png, .pdf"):

@@ -9,6 +9,7 @@
 
 #include "novaphy/error.hpp"
 #include "novaphy/nova/tape.hpp"
+#include "novaphy/semi_implicit/step_checks.hpp"
 #include "novaphy/types.hpp"
 
 namespace novaphy::semi_implicit {
@@ -52,11 +53,6 @@ DeviceArray kept_rows(const DeviceArray& array, const std::vector<std::int64_t>&
   copy.assign_bytes(bytes.data(), bytes.size());
   copy.named(array.storage()->label().name, "contacts");
   return copy;
-}
-
-bool is_dynamic(const Model& model, std::int32_t body) {
-  const auto flags = model.body_flags.read<std::int32_t>();
-  return body >= 0 && (flags[static_cast<std::size_t>(body)] & BodyFlags::KINEMATIC) == 0;
 }
 
 /// The bodies of the shapes of the records `kept`, -1 = the world.

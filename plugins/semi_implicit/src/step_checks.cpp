@@ -18,11 +18,6 @@ int dynamic_bodies(const Model& model) {
                                         [](std::int32_t f) { return (f & BodyFlags::KINEMATIC) == 0; }));
 }
 
-bool is_dynamic(const Model& model, std::int32_t body) {
-  const auto flags = model.body_flags.read<std::int32_t>();
-  return (flags[static_cast<std::size_t>(body)] & BodyFlags::KINEMATIC) == 0;
-}
-
 constexpr DeviceArray Model::*kStructure[] = {
     &Model::body_flags,  &Model::shape_flags,    &Model::shape_type,
     &Model::shape_body,  &Model::particle_world, &Model::spring_indices,
@@ -68,6 +63,11 @@ void check_state(const char* who, const char* which, const Model& model, const S
 
 }  // namespace
 
+bool is_dynamic(const Model& model, std::int32_t body) {
+  const auto flags = model.body_flags.read<std::int32_t>();
+  return body >= 0 && (flags[static_cast<std::size_t>(body)] & BodyFlags::KINEMATIC) == 0;
+}
+
 std::vector<Unstepped> unstepped_elements(const Model& model) {
   std::vector<Unstepped> parts{{Element::muscle, model.muscle_count},
                                {Element::body, dynamic_bodies(model)},
@@ -84,7 +84,7 @@ std::vector<Unstepped> unsupported_shapes(const Model& model) {
   const auto types = model.shape_type.read<GeoType>();
   for (std::size_t s = 0; s < flags.size(); ++s) {
     if ((flags[s] & ShapeFlags::COLLIDE_PARTICLES) == 0) continue;
-    carried.count += bodies[s] >= 0 && is_dynamic(model, bodies[s]) ? 1 : 0;
+    carried.count += is_dynamic(model, bodies[s]) ? 1 : 0;
     other.count += has_particle_distance(types[s]) ? 0 : 1;
   }
   std::vector<Unstepped> parts{carried, other};

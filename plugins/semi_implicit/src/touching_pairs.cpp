@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "novaphy/collision/soft_contact_generator.hpp"
 #include "novaphy/error.hpp"
 #include "novaphy/log.hpp"
 #include "novaphy/semi_implicit/formula/particle_particle.h"
@@ -24,10 +25,6 @@ float largest(std::span<const float> values) {
   float most = 0.0f;
   for (const float value : values) most = std::max(most, value);
   return most;
-}
-
-bool share_a_world(std::int32_t a, std::int32_t b) {
-  return a < 0 || b < 0 || a == b;
 }
 
 float largest_coordinate(const Vec3f& x) {

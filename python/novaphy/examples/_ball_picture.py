@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import os
 
-from ._training_picture import ACCENT, PAPER, SOLID, draw_losses, draw_paths, save, style
+from .._figures import ACCENT, PAPER, SOLID, new_figure, save_figure
+from ._training_picture import draw_losses, draw_paths, style
 
 
 def _scene(axes):
     """Ground, wall and target in the y-z plane; all in m."""
     from matplotlib.patches import Circle, Rectangle
 
-    from .diffsim_ball import WALL, WALL_HALF_EXTENTS, Example
+    from ._wall import WALL, WALL_HALF_EXTENTS
+    from .diffsim_ball import Example
 
     target = Example.target
     left, right = -2.75, 2.65
@@ -43,9 +45,8 @@ def _scene(axes):
 def draw(path: str | os.PathLike[str], paths, losses, provenance: dict) -> None:
     """Writes the picture; its PNG carries `provenance` as text."""
     with style():
-        import matplotlib.pyplot as plt
-
-        figure, axes = plt.subplots(figsize=(10, 6.8), facecolor=PAPER, layout="constrained")
+        figure = new_figure("diffsim_ball", 10, 6.8)
+        axes = figure.subplots()
         axes.set_facecolor(PAPER)
         _scene(axes)
         draw_paths(figure, axes, paths, (1, 2))
@@ -61,4 +62,4 @@ def draw(path: str | os.PathLike[str], paths, losses, provenance: dict) -> None:
         for side in ("top", "right", "bottom", "left"):
             axes.spines[side].set_visible(False)
         axes.tick_params(length=0)
-        save(figure, path, provenance)
+        save_figure(figure, path, provenance, dpi=160)

@@ -10,7 +10,8 @@ import os
 import sys
 from typing import Any, Callable, Iterator
 
-from .. import Device, NovaPhyError, PluginNotAvailableError, config, viewer
+from .. import Device, NovaPhyError, PluginNotAvailableError, viewer
+from .._progress import new_bar
 
 
 def _count(text: str) -> int:
@@ -120,13 +121,15 @@ def open_viewer(options: argparse.Namespace) -> Any:
 
 def iterations(count: int, what: str) -> Iterator[int]:
     """range(count) behind a progress bar, where one can be shown."""
-    if config.progress == "off" or (config.progress == "auto" and not sys.stderr.isatty()):
-        return iter(range(count))
+    bar = new_bar(what, "iteration", total=count)
     try:
-        from tqdm import tqdm
-    except ImportError:  # an extra: without it the losses are printed all the same
-        return iter(range(count))
-    return iter(tqdm(range(count), desc=what, unit="iteration", leave=False))
+        for i in range(count):
+            yield i
+            if bar is not None:
+                bar.update()
+    finally:
+        if bar is not None:
+            bar.close()
 
 
 def say(text: str) -> None:

@@ -10,17 +10,10 @@ from typing import Any
 
 import numpy as np
 
-INK, PAPER = "#1f2430", "#fbfaf7"
-COLOURS = {"observed": "#8a93a3", "first guess": "#3d7ea6", "found": "#d1495b"}
+from .._figures import ACCENT, INK, SOLID, new_figure, save_figure
 
-
-def _figure(width: float, height: float) -> Any:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), facecolor=PAPER, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+_WHO = "material_identification"
+COLOURS = {"observed": SOLID, "first guess": "#3d7ea6", "found": ACCENT}
 
 
 def _side(axes: Any, motions: dict[str, Any], frame: int, limits: tuple[float, float, float]) -> None:
@@ -47,12 +40,12 @@ def draw_frames(path: str | os.PathLike[str], motions: dict[str, Any], provenanc
     """Four frames from first to last, as a PNG that carries `provenance` as text."""
     count = len(motions["observed"]["times"])
     frames = sorted(set(np.linspace(0, count - 1, min(count, 4)).astype(np.int32).tolist()))
-    figure = _figure(9, 2.3 * len(frames))
+    figure = new_figure(_WHO, 9, 2.3 * len(frames))
     for axes, frame in zip(np.atleast_1d(figure.subplots(len(frames), 1)), frames):
         _side(axes, motions, frame, _limits(motions, frames))
     figure.axes[0].legend(fontsize=7, frameon=False, loc="upper right", ncols=3)
     figure.axes[-1].set_xlabel("x, mm", fontsize=8)
-    figure.savefig(path, dpi=110, metadata={"Description": json.dumps(provenance)})
+    save_figure(figure, path, provenance, dpi=110)
 
 
 def write_gif(path: str | os.PathLike[str], motions: dict[str, Any], provenance: dict[str, Any]) -> None:
@@ -63,7 +56,7 @@ def write_gif(path: str | os.PathLike[str], motions: dict[str, Any], provenance:
     frames = sorted(set(np.linspace(0, count - 1, min(count, 60)).astype(np.int32).tolist()))
     limits, pictures = _limits(motions, frames), []
     for frame in frames:
-        figure = _figure(7, 3)
+        figure = new_figure(_WHO, 7, 3)
         axes = figure.subplots()
         _side(axes, motions, frame, limits)
         axes.legend(fontsize=7, frameon=False, loc="upper right", ncols=3)
@@ -75,10 +68,9 @@ def write_gif(path: str | os.PathLike[str], motions: dict[str, Any], provenance:
 
 def draw_losses(path: str | os.PathLike[str], losses: list[float], provenance: dict[str, Any]) -> None:
     """The loss of a gradient descent, divided by its first value."""
-    figure = _figure(7, 4)
+    figure = new_figure(_WHO, 7, 4)
     axes = figure.subplots()
     axes.semilogy(np.array(losses) / losses[0], color=COLOURS["found"])
     axes.set_xlabel("iteration")
     axes.set_ylabel("loss / first loss")
-    kind = os.path.splitext(os.fspath(path))[1].lower()
-    figure.savefig(path, dpi=130, metadata={"Description": json.dumps(provenance)} if kind in ("", ".png") else None)
+    save_figure(figure, path, provenance)

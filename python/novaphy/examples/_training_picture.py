@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-import json
-import os
-
 import numpy as np
 
-INK, PAPER, SOLID, ACCENT = "#1f2430", "#fbfaf7", "#8a93a3", "#d1495b"
+from .._figures import ACCENT, INK, PAPER, new_figure, save_figure
 
 
 def plane_of(paths, target):
@@ -64,31 +61,16 @@ def style():
     """The style in which all pictures are drawn, for `with`."""
     import matplotlib
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    return plt.rc_context(
+    return matplotlib.rc_context(
         {"font.family": "DejaVu Sans", "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK}
     )
-
-
-def save(figure, path, provenance):
-    """Writes the picture; its PNG carries `provenance` as text."""
-    import matplotlib.pyplot as plt
-
-    kind = os.path.splitext(os.fspath(path))[1].lower()
-    figure.savefig(path, dpi=160, metadata={"Description": json.dumps(provenance)} if kind in ("", ".png") else None)
-    plt.close(figure)
 
 
 def draw(path, scene, paths, losses, provenance):
     """Two panels: the centre's paths to the target, and the losses."""
     with style():
-        import matplotlib.pyplot as plt
-
-        figure, (left, right) = plt.subplots(
-            1, 2, figsize=(11, 5.2), facecolor=PAPER, layout="constrained", width_ratios=(1.35, 1)
-        )
+        figure = new_figure(scene.name, 11, 5.2)
+        left, right = figure.subplots(1, 2, width_ratios=(1.35, 1))
         plane = plane_of(paths, scene.target)
         left.set_facecolor(PAPER)
         draw_paths(figure, left, paths, plane)
@@ -110,4 +92,4 @@ def draw(path, scene, paths, losses, provenance):
             f"{len(paths[0]) - 1:,} substeps",
             fontsize=14, x=0.01, ha="left",
         )
-        save(figure, path, provenance)
+        save_figure(figure, path, provenance, dpi=160)

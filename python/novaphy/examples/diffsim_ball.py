@@ -16,9 +16,9 @@ import novaphy
 import novaphy.diff as ndiff
 
 from . import _trained_scene
+from ._wall import finalize_with_wall
 
 START, VELOCITY = (0.0, -0.5, 1.0), (0.0, 5.0, -5.0)
-WALL, WALL_HALF_EXTENTS = (0.0, 2.0, 1.0), (1.0, 0.25, 1.0)
 
 
 class Example(_trained_scene.TrainedScene):
@@ -31,17 +31,7 @@ class Example(_trained_scene.TrainedScene):
     def build_model(self, device):
         builder = novaphy.ModelBuilder()
         builder.add_particle(pos=START, vel=VELOCITY, mass=1.0)
-        cfg = novaphy.ModelBuilder.ShapeConfig(ke=1.0e4, kf=0.0, kd=1.0e1, mu=0.2)
-        hx, hy, hz = WALL_HALF_EXTENTS
-        builder.add_shape_box(body=-1, xform=(WALL, (0.0, 0.0, 0.0, 1.0)), hx=hx, hy=hy, hz=hz, cfg=cfg)
-        builder.add_ground_plane(cfg=cfg)
-        model = builder.finalize(device, requires_grad=True)
-        model.soft_contact_ke = 1.0e4
-        model.soft_contact_kf = 0.0
-        model.soft_contact_kd = 1.0e1
-        model.soft_contact_mu = 0.2
-        model.soft_contact_restitution = 1.0
-        return model
+        return finalize_with_wall(builder, device, ke=1.0e4, kd=1.0e1, kf=0.0, mu=0.2)
 
     def make_contacts(self):
         # walls do not move, so contacts are generated once, wide enough for the whole flight

@@ -17,12 +17,12 @@ from novaphy import nova
 import novaphy.diff as ndiff
 
 from . import _trained_scene
+from ._wall import finalize_with_wall
 
 CELLS, CELL = 2, 0.1  # cells along each edge, m
 MASS = 0.2  # kg, of all particles
 YOUNG, POISSON = 1.5e4, 0.3
 START, VELOCITY = (-0.1, -0.5, 1.0), (0.0, 6.0, -6.0)
-WALL, WALL_HALF_EXTENTS = (0.0, 2.0, 1.0), (1.0, 0.25, 1.0)
 LOWEST, HIGHEST = 500.0, 4e6  # Pa, of both constants
 
 
@@ -70,17 +70,7 @@ class Example(_trained_scene.TrainedScene):
             tri_ka=1e-4,
             tri_kd=1e-4,
         )
-        cfg = novaphy.ModelBuilder.ShapeConfig(ke=1.0e3, kf=0.0, kd=1.0, mu=0.2)
-        hx, hy, hz = WALL_HALF_EXTENTS
-        builder.add_shape_box(body=-1, xform=(WALL, (0.0, 0.0, 0.0, 1.0)), hx=hx, hy=hy, hz=hz, cfg=cfg)
-        builder.add_ground_plane(cfg=cfg)
-        model = builder.finalize(device, requires_grad=True)
-        model.soft_contact_ke = 1.0e3
-        model.soft_contact_kf = 0.0
-        model.soft_contact_kd = 1.0
-        model.soft_contact_mu = 0.2
-        model.soft_contact_restitution = 1.0
-        return model
+        return finalize_with_wall(builder, device, ke=1.0e3, kd=1.0, kf=0.0, mu=0.2)
 
     def make_contacts(self):
         self.pipeline = novaphy.CollisionPipeline(self.model, broad_phase="explicit", soft_contact_margin=0.001)

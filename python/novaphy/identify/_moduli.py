@@ -49,4 +49,4 @@ def tet_material_slopes(E: Any, nu: Any) -> tuple[Any, Any, Any, Any]:
 
 def bulk_stiffness(k_mu: Any, k_lambda: Any) -> Any:
     """K = k_lambda - k_mu / 8: where it is not positive, the body at rest collapses whatever the time step."""
-    return k_lambda - k_mu / 8
+    return true_moduli(k_mu, k_lambda).K

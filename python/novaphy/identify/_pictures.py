@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
 import numpy as np
 
-INK, PAPER, SOLID, ACCENT = "#1f2430", "#fbfaf7", "#8a93a3", "#d1495b"
+from .._figures import ACCENT, INK, PAPER, SOLID, new_figure, save_figure
 
 
 def survey(cost: Any, report_numbers: list[float], errors: list[float], names: list[str], path: list[list[float]]) -> dict[str, Any]:
@@ -116,13 +115,7 @@ def _over_time(axes: Any, report: Any) -> None:
 
 def draw(path: str | os.PathLike[str], report: Any) -> None:
     """Writes the picture; a PNG carries the report's provenance as text. ImportError without matplotlib."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("FitReport.plot: needs matplotlib: pip install 'novaphy[plot]'") from error
-    figure = Figure(figsize=(10, 7.5), facecolor=PAPER, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure("FitReport.plot", 10, 7.5)
     axes = figure.subplots(2, 2)
     _landscape(axes[0, 0], report, figure)
     _fit(axes[0, 1], report)
@@ -130,5 +123,4 @@ def draw(path: str | os.PathLike[str], report: Any) -> None:
     _over_time(axes[1, 1], report)
     lines = [f"{target} = {np.array2string(value, precision=6, threshold=4)}" for target, value in zip(report.targets, report.values)]
     figure.suptitle("   ".join(lines), fontsize=10, color=INK)
-    kind = os.path.splitext(os.fspath(path))[1].lower()
-    figure.savefig(path, dpi=130, metadata={"Description": json.dumps(report.provenance)} if kind in ("", ".png") else None)
+    save_figure(figure, path, report.provenance)

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import diff as ndiff
 from .. import nova
 from ._observed import Observed
@@ -16,12 +14,6 @@ from ._observed import Observed
 def chosen_particles(x: nova.rows[nova.vec3], particle: nova.rows[int]):
     """Positions of some particles."""
     return x[particle]
-
-
-@nova.kernel
-def mean_position(x: nova.rows[nova.vec3], share: nova.uniform[float]):
-    """The mean of all positions, one row."""
-    return nova.sum(x * share)
 
 
 @nova.kernel
@@ -43,7 +35,6 @@ class Prediction:
 
     def __init__(self, observed: Observed, model: Any) -> None:
         self._observed, self._model = observed, model
-        self._share = 1.0 / model.particle_count
         self._chosen = None if observed.indices is None else nova.tensor(observed.indices)
         self._camera = _camera(observed.camera) if observed.kind == "silhouette" else None
         self._softness = {} if observed.sigma is None else {"sigma": observed.sigma}
@@ -51,7 +42,7 @@ class Prediction:
     def __call__(self, state: Any) -> Any:
         q = ndiff.state_particle_q_tensor(state)
         if self._observed.kind == "centroid":
-            return mean_position(q, self._share)
+            return ndiff.particle_centroid_generated(q)
         if self._camera is not None:
             return self._camera.silhouette(q, self._model, **self._softness)
         return q if self._chosen is None else chosen_particles(q, self._chosen)

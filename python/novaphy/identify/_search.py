@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import os
-import sys
 from typing import Any, Sequence
 
-from .._config import config
+from .._progress import new_bar
 from .._provenance import provenance
 from ._gauss_newton import Point, gauss_newton, point_at, squares_of
 from ._linear import Spread, spread_of
@@ -62,7 +60,7 @@ class Search:
         self.seconds_before, self._stage, self._wasted = 0.0, 0, 0
         self.point: Point | None = None
         self.windows = stages[0]
-        self._bar = _new_bar(progress)
+        self._bar = new_bar("fit", "iteration") if progress else None
 
     def start_from(self, resume: Any) -> None:
         """Takes numbers, path and window length of an earlier fit of the same parameters."""
@@ -185,13 +183,3 @@ class Search:
         with open(beside, "w", encoding="utf-8") as file:
             json.dump(held, file)
         os.replace(beside, self._checkpoint)  # so that an interruption leaves the old or the new one
-
-
-def _new_bar(wanted: bool) -> Any:
-    if not wanted or config.progress == "off" or (config.progress == "auto" and not sys.stderr.isatty()):
-        return None
-    try:
-        tqdm = importlib.import_module("tqdm")
-    except ImportError:  # an extra
-        return None
-    return tqdm.tqdm(desc="fit", unit="iteration", leave=False)

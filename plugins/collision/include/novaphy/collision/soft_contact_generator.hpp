@@ -13,6 +13,11 @@ namespace novaphy {
 /// Whether particles can meet shapes of this type: PLANE, BOX, SPHERE and CAPSULE.
 NOVAPHY_API bool has_particle_distance(GeoType type);
 
+/// Whether things of these worlds meet: equal ones do, and -1 is in every world.
+inline bool share_a_world(std::int32_t a, std::int32_t b) {
+  return a < 0 || b < 0 || a == b;
+}
+
 /// Throws Error(unsupported_feature), naming the shape, when particles could meet a shape of a type that has
 /// no distance function here.
 NOVAPHY_API void require_particle_distance_functions(const Model& model);

@@ -18,6 +18,9 @@ struct Unstepped {
   int count;
 };
 
+/// Whether forces move `body`; false for the world, -1, and for kinematic bodies.
+NOVAPHY_API bool is_dynamic(const Model& model, std::int32_t body);
+
 /// Everything in the model that a particle step leaves out, shapes excepted; empty = nothing.
 NOVAPHY_API std::vector<Unstepped> unstepped_elements(const Model& model);
 /// Shapes that meet particles and are carried by a dynamic body, and those that are neither plane, box,
